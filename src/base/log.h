@@ -1,0 +1,31 @@
+/* Log lines to a file descriptor, at levels. There is no global logger: whoever logs is handed a
+ * struct log. A NULL log is silent. Text from outside is made printable. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
+
+struct log {
+    enum log_level level; /* what is above is dropped */
+    int fd;
+    bool timestamps;
+    int64_t (*now)(void *arg); /* wall clock in microseconds; NULL: no timestamps */
+    void *now_arg;
+};
+
+void log_at(const struct log *log, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static inline bool log_enabled(const struct log *log, enum log_level level) {
+    return log && level <= log->level;
+}
+
+#define log_error(log, ...) log_at((log), LOG_ERROR, __VA_ARGS__)
+#define log_warn(log, ...)  log_at((log), LOG_WARN, __VA_ARGS__)
+#define log_info(log, ...)  log_at((log), LOG_INFO, __VA_ARGS__)
+#define log_debug(log, ...) log_at((log), LOG_DEBUG, __VA_ARGS__)
+#define log_trace(log, ...) log_at((log), LOG_TRACE, __VA_ARGS__)
+
+#endif
