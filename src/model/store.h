@@ -1,0 +1,87 @@
+/* The objects of one kind that a watch keeps current: the cache on the client's side, the world on
+ * the engine's. A pure container: nothing here does I/O.
+ *
+ * Objects are found by namespace and name, and through indexes (pods by node, pods by their
+ * labels). The store owns its objects and keeps one per name; it never goes back in time: an object
+ * that is older than the one it has is dropped.
+ *
+ * A complete listing is a replace: store_replace_begin(), store_put() for each object that exists,
+ * store_replace_end() removes the others and makes the store synced. When the listing breaks off
+ * there is no end, nothing is removed, and the next begin starts over. store_rewind() is for the
+ * one case in which time does go back: the server's data was restored from a backup.
+ *
+ * Read your writes: after a successful write, tell store_wrote() the version that the server
+ * returned; store_fresh() is false until the store has seen that version. Decide nothing about an
+ * object before. */
+#ifndef MODEL_STORE_H
+#define MODEL_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/htab.h"
+#include "base/vec.h"
+#include "model/object.h"
+
+struct store;
+
+/* Called after each change: `before` is NULL for a new object, `after` for a removed one; `before`
+ * is freed afterwards. */
+typedef void store_changed_fn(void *arg, const struct object *before, const struct object *after);
+
+/* What an object is indexed under: two pool entries, compared by address. Both NULL: not in the
+ * index. */
+struct store_key {
+    const void *a, *b;
+};
+typedef struct store_key store_key_fn(const struct object *obj);
+
+struct store *store_new(const struct kind *kind, struct pool *pool);
+void store_free(struct store *s);
+
+const struct kind *store_kind(const struct store *s);
+struct pool *store_pool(const struct store *s);
+size_t store_len(const struct store *s);
+/* Complete at least once. */
+bool store_synced(const struct store *s);
+/* The resourceVersion up to which the store is current; NULL before the first. */
+const char *store_version(const struct store *s);
+void store_set_version(struct store *s, const char *version);
+
+/* At most 8 listeners; they stay for the life of the store. */
+void store_listen(struct store *s, store_changed_fn *fn, void *arg);
+
+/* Takes the object over. Returns true when it changed the store. */
+bool store_put(struct store *s, struct object *obj);
+/* What the watch reported as deleted; `version` is that of the deletion, NULL when unknown. A newer
+ * object of the same name stays. */
+bool store_remove(struct store *s, const char *ns, const char *name, const char *version);
+
+void store_replace_begin(struct store *s);
+void store_replace_end(struct store *s, const char *version);
+/* Up to the next store_replace_end(), objects that are older than ours replace them. */
+void store_rewind(struct store *s);
+
+/* ns is NULL for cluster-scoped objects. */
+const struct object *store_get(const struct store *s, const char *ns, const char *name);
+/* for (uint32_t i = 0; (obj = store_next(s, &i));) in no particular order. */
+const struct object *store_next(const struct store *s, uint32_t *i);
+/* All objects sorted by namespace and name; free() the array. */
+const struct object **store_sorted(const struct store *s, size_t *n);
+
+/* Adds an index over what is and will be there; returns its number (0, 1, ...; at most 4). */
+unsigned store_index(struct store *s, store_key_fn *key);
+/* The objects under a key, in no particular order; valid until the store changes. */
+const struct object *const *store_find(const struct store *s, unsigned index, struct store_key key,
+                                       size_t *n);
+/* for (uint32_t i = 0; store_next_key(s, index, &i, &key);): every key that has objects. */
+bool store_next_key(const struct store *s, unsigned index, uint32_t *i, struct store_key *key);
+
+/* The barrier. A version that is none (the answer had no object) sets up nothing. */
+void store_wrote(struct store *s, const char *ns, const char *name, const char *version);
+bool store_fresh(const struct store *s, const char *ns, const char *name);
+
+/* Keys for store_index(): pods by node; objects by namespace and label set. */
+store_key_fn store_key_node, store_key_labels;
+
+#endif
