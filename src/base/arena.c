@@ -25,7 +25,8 @@ static size_t align_up(size_t n) {
 }
 
 void *arena_alloc(struct arena *a, size_t size) {
-    size_t need = align_up(size ? size : 1);
+    /* The limit is out of memory all the same, and keeps the sums below from overflowing. */
+    size_t need = align_up(MIN_OF(MAX_OF(size, (size_t)1), (size_t)PTRDIFF_MAX / 2));
     if (!a->head || a->head->size - a->used < need) {
         size_t block = a->head ? MIN_OF(a->head->size * 2, (size_t)BLOCK_MAX) : (size_t)BLOCK_FIRST;
         block = align_up(MAX_OF(block, need));

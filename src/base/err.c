@@ -1,4 +1,5 @@
 /* Errors: a code and a sentence. */
+#define ERR_NO_HINTS /* the functions themselves, not the analyzer's view of them */
 #include "base/err.h"
 
 #include <errno.h>

@@ -37,4 +37,20 @@ const char *err_msg(const struct err *err);
 int err_move(struct err *to, struct err *from);
 void err_done(struct err *err);
 
+#if defined __clang_analyzer__ && !defined ERR_NO_HINTS
+/* The analyzer sees one file at a time; without this it follows paths on which these succeed. */
+#define err_fails_(call)                                                                           \
+    ({                                                                                             \
+        int fails_ = (call);                                                                       \
+        if (fails_ >= 0)                                                                           \
+            __builtin_unreachable();                                                               \
+        fails_;                                                                                    \
+    })
+#define err_set(...)   err_fails_((err_set)(__VA_ARGS__))
+#define err_vset(...)  err_fails_((err_vset)(__VA_ARGS__))
+#define err_errno(...) err_fails_((err_errno)(__VA_ARGS__))
+#define err_wrap(...)  err_fails_((err_wrap)(__VA_ARGS__))
+#define err_move(...)  err_fails_((err_move)(__VA_ARGS__))
+#endif
+
 #endif

@@ -34,7 +34,8 @@ void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const void *bytes, size_t len);
 void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void str_addvf(struct str *s, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void str_addvf(struct str *s, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0), nonnull(2)));
 /* Percent-encodes everything but RFC 3986's unreserved characters. */
 void str_add_url(struct str *s, const char *text);
 /* Removes the first n bytes. */

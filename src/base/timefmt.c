@@ -77,7 +77,7 @@ bool time_parse(const char *s, size_t len, int64_t *usec) {
         if (!digits(&p, end, 2, &oh) || !lit(&p, end, ':') || !digits(&p, end, 2, &om) || oh > 23 ||
             om > 59)
             return false;
-        offset = sign * (oh * 3600 + om * 60);
+        offset = (int64_t)sign * (oh * 3600 + om * 60);
     }
     if (p != end)
         return false;
@@ -94,17 +94,39 @@ const char *time_format(int64_t usec, bool micro, char buf[static TIMEFMT_LEN]) 
     struct tm tm;
     time_t t = (time_t)sec;
     gmtime_r(&t, &tm);
-    size_t n = strftime(buf, TIMEFMT_LEN, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(buf + n, TIMEFMT_LEN - n, micro ? ".%06dZ" : "Z", (int)frac);
+    /* Not strftime("%Y"): it writes year 1, Go's zero time, without its zeros. */
+    int n = snprintf(buf, TIMEFMT_LEN, "%04d-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900,
+                     tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    if (micro)
+        snprintf(buf + n, (size_t)(TIMEFMT_LEN - n), ".%06dZ", (int)frac);
+    else
+        snprintf(buf + n, (size_t)(TIMEFMT_LEN - n), "Z");
     return buf;
 }
 
+/* By hand and not by strptime(), which reads names in the user's language and takes 31 February. */
 bool time_parse_http(const char *s, int64_t *usec) {
-    struct tm tm = {0};
-    const char *end = strptime(s, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-    if (!end || *end)
+    static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    static const char days[] = "ThuFriSatSunMonTueWed"; /* 1 January 1970 was a Thursday */
+    const char *end = s + strlen(s), *p = s + 5;
+    int d, y, h, mi, sec, mo = 0;
+    if (end - s != 29 || memcmp(s + 3, ", ", 2) != 0 || strcmp(s + 25, " GMT") != 0)
         return false;
-    *usec = (int64_t)timegm(&tm) * USEC_PER_SEC;
+    if (!digits(&p, end, 2, &d) || !lit(&p, end, ' '))
+        return false;
+    while (mo < 12 && memcmp(names + 3 * (size_t)mo, p, 3) != 0)
+        mo++;
+    p += 3;
+    if (mo++ == 12 || !lit(&p, end, ' ') || !digits(&p, end, 4, &y) || !lit(&p, end, ' ') ||
+        !digits(&p, end, 2, &h) || !lit(&p, end, ':') || !digits(&p, end, 2, &mi) ||
+        !lit(&p, end, ':') || !digits(&p, end, 2, &sec))
+        return false;
+    if (d < 1 || d > days_in(y, mo) || h > 23 || mi > 59 || sec > 60)
+        return false;
+    int64_t day = days_of(y, mo, d);
+    if (memcmp(days + 3 * ((day % 7 + 7) % 7), s, 3) != 0)
+        return false;
+    *usec = (day * 86400 + h * 3600 + mi * 60 + sec) * USEC_PER_SEC;
     return true;
 }
 
@@ -144,43 +166,58 @@ const char *duration_format(int64_t usec, char buf[static TIMEFMT_LEN]) {
     return buf;
 }
 
-int duration_parse(const char *s, int64_t *usec, struct err *err) {
+/* One "12.5h" of a duration: adds its nanoseconds to *total. False when it is none, or too much for
+ * microseconds in 64 bits. A bare number means seconds. */
+static bool parse_term(const char **p, bool may_be_bare, __int128 *total) {
     static const struct {
         const char *name;
-        double usec;
-    } units[] = {{"ns", 1e-3}, {"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"m", 60e6}, {"h", 3600e6}};
+        int64_t nsec;
+    } units[] = {
+        {"ns", 1},           {"us", 1000},
+        {"\xc2\xb5s", 1000}, {"\xce\xbcs", 1000}, /* the two mu */
+        {"ms", 1000000},     {"s", 1000000000},
+        {"m", 60000000000},  {"h", 3600000000000},
+    };
+    const int64_t pico = 1000000000000; /* a fraction is read in these: enough for nanoseconds */
+    int64_t whole = 0, part = 0, weight = pico;
+    bool any = false;
+    for (; isdigit((unsigned char)**p); (*p)++, any = true)
+        if (__builtin_mul_overflow(whole, 10, &whole) ||
+            __builtin_add_overflow(whole, **p - '0', &whole))
+            return false;
+    if (**p == '.')
+        for ((*p)++; isdigit((unsigned char)**p); (*p)++, any = true)
+            part += (**p - '0') * (weight /= 10);
+    if (!any)
+        return false;
+    bool bare = may_be_bare && !**p;
+    const char *unit = bare ? "s" : *p;
+    size_t n = strcspn(unit, "0123456789.");
+    if (!bare)
+        *p += n;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strlen(units[i].name) != n || memcmp(units[i].name, unit, n) != 0)
+            continue;
+        __int128 nsec = units[i].nsec;
+        *total += whole * nsec + part * nsec / pico;
+        return *total / 1000 <= INT64_MAX;
+    }
+    return false;
+}
+
+int duration_parse(const char *s, int64_t *usec, struct err *err) {
     const char *p = s;
-    double total = 0;
-    int terms = 0;
-    bool negative = *p == '-';
+    __int128 total = 0;
+    bool good, negative = *p == '-';
     if (*p == '-' || *p == '+')
         p++;
-    while (*p) {
-        char *end;
-        if (!isdigit((unsigned char)*p) && *p != '.')
-            break;
-        double v = strtod(p, &end);
-        if (end == p || memchr(p, 'x', (size_t)(end - p)) || memchr(p, 'e', (size_t)(end - p)))
-            break;
-        size_t n = strspn(end, "numsh");
-        const char *unit = n ? end : terms ? NULL : "s";
-        size_t unit_len = n ? n : 1;
-        if (!n && *end)
-            unit = NULL;
-        size_t i = 0;
-        for (; unit && i < sizeof units / sizeof units[0]; i++)
-            if (strlen(units[i].name) == unit_len && !memcmp(units[i].name, unit, unit_len))
-                break;
-        if (!unit || i == sizeof units / sizeof units[0])
-            return err_set(err, EINVAL,
-                           "\"%s\" is no duration: write for example 90s, 5m, 1h30m or 0", s);
-        total += v * units[i].usec;
-        p = end + n;
-        terms++;
-    }
-    if (!terms || *p || total > 9e18)
+    const char *first = p;
+    do
+        good = parse_term(&p, p == first, &total);
+    while (good && *p);
+    if (!good)
         return err_set(err, EINVAL, "\"%s\" is no duration: write for example 90s, 5m, 1h30m or 0",
                        s);
-    *usec = (int64_t)(negative ? -total : total);
+    *usec = (int64_t)(total / 1000) * (negative ? -1 : 1);
     return 0;
 }

@@ -69,7 +69,7 @@ size_t utf8_width(const char *s) {
         uint32_t c = len ? decode(s + i, len) : 0xfffd;
         /* wcwidth() knows only what the locale knows; in the C locale it answers -1 for all but
          * ASCII. */
-        int w = c < 0x20 || c == 0x7f ? 0 : c < 0x7f ? 1 : wcwidth((wchar_t)c);
+        int w = c < 0x20 || (c >= 0x7f && c < 0xa0) ? 0 : c < 0x7f ? 1 : wcwidth((wchar_t)c);
         width += w < 0 ? 1 : (size_t)w;
         i += len ? len : 1;
     }
@@ -78,7 +78,7 @@ size_t utf8_width(const char *s) {
 
 /* Characters that change how the text around them is shown. */
 static bool is_unsafe(uint32_t c) {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 

@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -118,7 +120,26 @@ static void on_timer(evutil_socket_t fd, short what, void *arg) {
     rearm(l);
 }
 
+/* libevent exits when it cannot have its file descriptors (epoll and a pair for signals), so they
+ * are tried first: 0 or a negative errno. */
+static int try_descriptors(void) {
+    int fds[4], n = 0, r = 0;
+    while (n < (int)ARRAY_LEN(fds) && !r) {
+        fds[n] = epoll_create1(EPOLL_CLOEXEC);
+        if (fds[n] < 0)
+            r = -errno;
+        else
+            n++;
+    }
+    while (n > 0)
+        close(fds[--n]);
+    return r;
+}
+
 int loop_new(struct loop **out, struct err *err) {
+    int r = try_descriptors();
+    if (r < 0)
+        return err_errno(err, -r, "cannot set up the event loop");
     struct loop *l = xnew(struct loop);
     struct event_config *cfg = event_config_new();
     if (cfg) {
@@ -129,7 +150,7 @@ int loop_new(struct loop **out, struct err *err) {
     l->timer_event = l->base ? evtimer_new(l->base, on_timer, l) : NULL;
     if (!l->timer_event) {
         loop_free(l);
-        return err_set(err, EIO, "cannot set up the event loop (are file descriptors used up?)");
+        return err_set(err, EIO, "cannot set up the event loop");
     }
     *out = l;
     return 0;
@@ -208,7 +229,8 @@ void loop_timer_set(struct loop_timer *t, int64_t delay) {
     struct loop *l = t->loop;
     if (t->pos != IDLE)
         heap_remove(l, t);
-    t->due = loop_now(l) + MAX_OF(delay, 0);
+    if (__builtin_add_overflow(loop_now(l), MAX_OF(delay, 0), &t->due))
+        t->due = INT64_MAX; /* never */
     t->seq = l->seq++;
     *vec_push(&l->heap) = t;
     sift(l, t, (long)l->heap.len - 1);
@@ -217,12 +239,21 @@ void loop_timer_set(struct loop_timer *t, int64_t delay) {
 }
 
 void loop_timer_stop(struct loop_timer *t) {
-    if (t && t->pos != IDLE)
-        heap_remove(t->loop, t);
+    if (!t || t->pos == IDLE)
+        return;
+    bool first = t->pos == 0;
+    heap_remove(t->loop, t);
+    /* Else a loop with nothing left to wait for would wait for this one. */
+    if (first)
+        rearm(t->loop);
 }
 
 bool loop_timer_pending(const struct loop_timer *t) {
     return t->pos != IDLE;
+}
+
+int64_t loop_timer_left(const struct loop_timer *t) {
+    return t->pos == IDLE ? 0 : MAX_OF(t->due - loop_now(t->loop), 0);
 }
 
 void loop_timer_free(struct loop_timer *t) {

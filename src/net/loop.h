@@ -48,6 +48,8 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg);
 void loop_timer_set(struct loop_timer *t, int64_t delay);
 void loop_timer_stop(struct loop_timer *t);
 bool loop_timer_pending(const struct loop_timer *t);
+/* Microseconds until it is due, 0 when it is overdue or not pending. */
+int64_t loop_timer_left(const struct loop_timer *t);
 void loop_timer_free(struct loop_timer *t); /* takes NULL */
 
 #endif

@@ -1,0 +1,24 @@
+/* Whole files, read at once. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Reads a file (or pipe: `--kubeconfig <(...)` works) of at most `max` bytes into a new buffer with
+ * a NUL after its last byte. What is not handed out is wiped, since this reads keys and tokens; the
+ * caller wipes what it got (mem_wipe, secret_free). The message is "PATH: why". -EFBIG when it is
+ * longer. */
+int file_read(const char *path, size_t max, char **out, size_t *len, struct err *err);
+
+/* 0 when it can be opened for reading and is no directory. */
+int file_check(const char *path, struct err *err);
+
+/* Wipes and frees a NUL-terminated string; takes NULL. */
+void secret_free(char *s);
+/* Wipes and frees *s and sets it to NULL, for _cleanup_secret_. */
+void secret_clear(char **s);
+#define _cleanup_secret_ __attribute__((cleanup(secret_clear)))
+
+#endif

@@ -1,0 +1,153 @@
+/* Tests of base/file: whole files, limits, pipes, what cannot be read. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+static char dir[] = "/tmp/slipway-file-XXXXXX";
+static char path[64];
+
+static void put(const void *bytes, size_t len) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, len, f), len);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int setup(void **state) {
+    (void)state;
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(path, sizeof path, "%s/f", dir);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    unlink(path);
+    return rmdir(dir);
+}
+
+static void reads_all(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 8191, 8192, 100000};
+    char *bytes = xmalloc(100000);
+    for (size_t i = 0; i < 100000; i++)
+        bytes[i] = (char)(i * 31);
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        put(bytes, sizes[i]);
+        char *out;
+        size_t len;
+        _cleanup_err_ struct err err = ERR_INIT;
+        assert_int_equal(file_read(path, 100000, &out, &len, &err), 0);
+        assert_int_equal(len, sizes[i]);
+        assert_memory_equal(out, bytes, len);
+        assert_int_equal(out[len], 0);
+        free(out);
+        if (sizes[i]) { /* one byte more than accepted */
+            assert_int_equal(file_read(path, sizes[i] - 1, &out, &len, &err), -EFBIG);
+            assert_non_null(strstr(err_msg(&err), "longer than the"));
+            assert_int_equal(strncmp(err_msg(&err), path, strlen(path)), 0);
+        }
+    }
+    free(bytes);
+}
+
+static void reads_a_pipe(void **state) {
+    (void)state;
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    char big[20000];
+    memset(big, 'x', sizeof big);
+    assert_int_equal(write(fds[1], big, sizeof big), sizeof big);
+    close(fds[1]);
+    char name[32];
+    snprintf(name, sizeof name, "/dev/fd/%d", fds[0]);
+    char *out;
+    size_t len;
+    assert_int_equal(file_read(name, 1 << 20, &out, &len, NULL), 0);
+    assert_int_equal(len, sizeof big);
+    free(out);
+    close(fds[0]);
+}
+
+static void an_endless_file_ends(void **state) {
+    (void)state;
+    char *out;
+    size_t len;
+    assert_int_equal(file_read("/dev/zero", 1 << 20, &out, &len, NULL), -EFBIG);
+}
+
+static void refused(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    char *out = dir;
+    size_t len;
+    unlink(path);
+    assert_int_equal(file_read(path, 10, &out, &len, &err), -ENOENT);
+    assert_true(str_ends(err_msg(&err), "/f: No such file or directory"));
+    assert_int_equal(file_check(path, &err), -ENOENT);
+    assert_int_equal(file_read(dir, 10, &out, &len, &err), -EISDIR);
+    assert_int_equal(file_check(dir, &err), -EISDIR);
+    assert_true(str_ends(err_msg(&err), ": Is a directory"));
+    assert_ptr_equal(out, dir);
+    put("x", 1);
+    assert_int_equal(file_check(path, &err), 0);
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(path, 0), 0);
+        assert_int_equal(file_read(path, 10, &out, &len, &err), -EACCES);
+        assert_int_equal(file_check(path, &err), -EACCES);
+        assert_true(str_ends(err_msg(&err), ": Permission denied"));
+    }
+}
+
+static void no_descriptor_is_left(void **state) {
+    (void)state;
+    int before = dup(0);
+    close(before);
+    char *out;
+    size_t len;
+    put("abc", 3);
+    assert_int_equal(file_read(path, 10, &out, &len, NULL), 0);
+    free(out);
+    assert_int_equal(file_read(path, 2, &out, &len, NULL), -EFBIG);
+    assert_int_equal(file_read(dir, 2, &out, &len, NULL), -EISDIR);
+    assert_int_equal(file_check(path, NULL), 0);
+    int after = dup(0);
+    close(after);
+    assert_int_equal(before, after);
+}
+
+static void secrets(void **state) {
+    (void)state;
+    secret_free(NULL);
+    _cleanup_secret_ char *s = xstrdup("key");
+    secret_clear(&s);
+    assert_null(s);
+    s = xstrdup("again");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_all),
+        cmocka_unit_test(reads_a_pipe),
+        cmocka_unit_test(an_endless_file_ends),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(no_descriptor_is_left),
+        cmocka_unit_test(secrets),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
