@@ -4,7 +4,15 @@
  * Search as kubectl does: --kubeconfig, else the files of $KUBECONFIG merged (the first that sets a
  * value wins), else ~/.kube/config, else the service account of the pod we run in. Every key of a
  * kubeconfig either works or is refused with file, line and column. Relative paths are relative to
- * the file they stand in. */
+ * the file they stand in.
+ *
+ * Flags as kubectl's: --cluster and --user pick other entries; --server replaces the server and
+ * drops the entry's tls-server-name; --certificate-authority and --insecure-skip-tls-verify replace
+ * all that the entry says about trust; --token and --token-file replace the user's token, password
+ * and plugin (with kubectl, a tokenFile of the kubeconfig wins over --token: not here).
+ *
+ * As in client-go, no credentials go to a server without TLS: for an http:// server (and one
+ * without any scheme is http://) certificates, tokens, passwords and plugins are left out. */
 #ifndef KUBE_CONFIG_H
 #define KUBE_CONFIG_H
 
@@ -46,14 +54,15 @@ struct kube_config {
     char *origin;                   /* the file(s) or "in-cluster", for messages */
     char *server;                   /* https://host:port[/prefix], no final slash */
     char *tls_server_name;
-    char *proxy_url;
-    bool insecure; /* do not verify the server's certificate */
+    char *proxy_url; /* http, https or socks5, which as in Go lets the proxy look names up (libcurl
+                      * calls that socks5h); NULL: the environment decides */
+    bool insecure;   /* do not verify the server's certificate */
     bool disable_compression;
-    struct kube_pem ca, cert, key;
+    struct kube_pem ca, cert, key; /* cert and key: both or none */
     char *token;
-    char *token_file; /* wins over token; read anew */
+    char *token_file; /* wins over token as long as it can be read; read anew */
     char *username, *password;
-    struct kube_exec *exec;
+    struct kube_exec *exec; /* NULL when anything above identifies us already */
     char *as_user, *as_uid;
     char **as_groups; /* NULL-terminated or NULL */
     struct kube_extra *as_extra;
@@ -75,11 +84,12 @@ struct kube_config_flags {
 
 /* What the environment says, so that tests need not change their own. kube_env_get() fills it. */
 struct kube_env {
-    const char *kubeconfig;   /* $KUBECONFIG */
-    const char *home;         /* $HOME */
-    const char *service_host; /* $KUBERNETES_SERVICE_HOST */
-    const char *service_port; /* $KUBERNETES_SERVICE_PORT */
-    const char *account_dir;  /* /var/run/secrets/kubernetes.io/serviceaccount */
+    const char *kubeconfig;    /* $KUBECONFIG */
+    const char *home;          /* $HOME */
+    const char *service_host;  /* $KUBERNETES_SERVICE_HOST */
+    const char *service_port;  /* $KUBERNETES_SERVICE_PORT */
+    const char *account_dir;   /* /var/run/secrets/kubernetes.io/serviceaccount */
+    const char *pod_namespace; /* $POD_NAMESPACE: the namespace in a pod, before the account's */
 };
 void kube_env_get(struct kube_env *env);
 

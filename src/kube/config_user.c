@@ -1,0 +1,352 @@
+/* From a user entry and the flags to credentials. */
+#include "kube/config_user.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "base/yamlread.h"
+
+#define EXEC_GROUP     "client.authentication.k8s.io/"
+#define EXEC_EXTENSION "client.authentication.k8s.io/exec"
+
+bool kube_flags_identify(const struct kube_config_flags *flags) {
+    return !str_empty(flags->token) || !str_empty(flags->token_file) ||
+           !str_empty(flags->client_certificate);
+}
+
+/* At the key of the entry if it stands there, else naming the flag it came from. */
+static int complain(const struct kubefile_entry *e, const char *key, const char *flag,
+                    struct err *err, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+static int complain(const struct kubefile_entry *e, const char *key, const char *flag,
+                    struct err *err, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    _cleanup_free_ char *what = xvasprintf(fmt, ap);
+    va_end(ap);
+    if (e && json_object_get(e->body, key))
+        return kubefile_err(e, key, err, "%s: %s", key, what);
+    return err_set(err, EINVAL, "%s: %s", flag ? flag : key, what);
+}
+
+int kube_header_check(const struct kubefile_entry *e, const char *key, const char *flag,
+                      const char *text, struct err *err) {
+    for (const char *c = strna(text); *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return complain(e, key, flag, err, "it has %s in it",
+                            *c == '\n' || *c == '\r' ? "a line break" : "a control character");
+    return 0;
+}
+
+int kube_pem_decode(const struct kubefile_entry *e, const char *key, const char *text, char **out,
+                    struct err *err) {
+    _cleanup_secret_ char *pem = NULL;
+    size_t len;
+    if (!base64_decode(text, strlen(text), &pem, &len))
+        return kubefile_err(e, key, err, "%s is not base64", key);
+    if (memchr(pem, '\0', len) || !strstr(pem, "-----BEGIN "))
+        return kubefile_err(e, key, err,
+                            "%s is not PEM (after base64 there should stand -----BEGIN)", key);
+    *out = TAKE_PTR(pem);
+    return 0;
+}
+
+/* --- certificate and key --- */
+
+static int fill_pem(const struct kubefile_entry *e, const char *key, const char *data,
+                    const char *file, const char *flag, const char *flag_value,
+                    struct kube_pem *out, struct err *err) {
+    _cleanup_free_ char *data_key = xasprintf("%s-data", key);
+    if (!str_empty(flag_value)) {
+        out->file = xstrdup(flag_value);
+    } else if (!str_empty(data)) {
+        return kube_pem_decode(e, data_key, data, &out->data, err);
+    } else if (!str_empty(file)) {
+        out->file = kubefile_path(e->file, file);
+    }
+    _cleanup_err_ struct err why = ERR_INIT;
+    if (out->file && file_check(out->file, &why) < 0) {
+        complain(str_empty(flag_value) ? e : NULL, key, flag, err, "%s", err_msg(&why));
+        if (err)
+            err->code = why.code;
+        return -why.code;
+    }
+    return 0;
+}
+
+static int fill_certificate(const struct kubefile_user *u, const struct kube_config_flags *flags,
+                            struct kube_config *c, struct err *err) {
+    const struct kubefile_entry *e = u ? &u->e : NULL;
+    int ret = fill_pem(e, "client-certificate", u ? u->cert_data : NULL, u ? u->cert_file : NULL,
+                       "--client-certificate", flags->client_certificate, &c->cert, err);
+    if (ret >= 0)
+        ret = fill_pem(e, "client-key", u ? u->key_data : NULL, u ? u->key_file : NULL,
+                       "--client-key", flags->client_key, &c->key, err);
+    if (ret < 0)
+        return ret;
+    bool cert = c->cert.data || c->cert.file, key = c->key.data || c->key.file;
+    if (cert == key)
+        return 0;
+    const char *have = cert ? c->cert.data ? "client-certificate-data" : "client-certificate"
+                       : c->key.data ? "client-key-data"
+                                     : "client-key";
+    return complain(e, have, cert ? "--client-certificate" : "--client-key", err,
+                    "a client %s needs its %s as well (%s or %s-data)",
+                    cert ? "certificate" : "key", cert ? "key" : "certificate",
+                    cert ? "client-key" : "client-certificate",
+                    cert ? "client-key" : "client-certificate");
+}
+
+/* --- token and password --- */
+
+static int fill_token(const struct kubefile_user *u, const struct kube_config_flags *flags,
+                      struct kube_config *c, struct err *err) {
+    const struct kubefile_entry *e = u ? &u->e : NULL;
+    bool flag_token = !str_empty(flags->token), flag_file = !str_empty(flags->token_file);
+    if (flag_token && flag_file)
+        return err_set(err, EINVAL, "--token and --token-file exclude each other");
+    if (flag_token) {
+        c->token = xstrdup(flags->token);
+    } else if (flag_file) {
+        c->token_file = xstrdup(flags->token_file);
+    } else if (u) {
+        c->token = str_empty(u->token) ? NULL : xstrdup(u->token);
+        c->token_file = str_empty(u->token_file) ? NULL : kubefile_path(u->e.file, u->token_file);
+    }
+    int ret = kube_header_check(flag_token ? NULL : e, "token", "--token", c->token, err);
+    if (ret < 0)
+        return ret;
+    _cleanup_err_ struct err why = ERR_INIT;
+    /* With a token to fall back on, the file may come later. */
+    if (c->token_file && !c->token && file_check(c->token_file, &why) < 0) {
+        complain(flag_file ? NULL : e, "tokenFile", "--token-file", err, "%s", err_msg(&why));
+        if (err)
+            err->code = why.code;
+        return -why.code;
+    }
+    return 0;
+}
+
+static int fill_password(const struct kubefile_user *u, const struct kube_config_flags *flags,
+                         struct kube_config *c, struct err *err) {
+    if (!u || !str_empty(flags->token) || !str_empty(flags->token_file))
+        return 0;
+    if (str_empty(u->username) && str_empty(u->password))
+        return 0;
+    if (str_empty(u->username))
+        return kubefile_err(&u->e, "password", err, "a password needs a username as well");
+    if (c->token || c->token_file)
+        return kubefile_err(&u->e, "username", err,
+                            "a user has either a token or a username and password, not both");
+    if (strchr(u->username, ':'))
+        return kubefile_err(&u->e, "username", err, "a username cannot have a \":\" in it");
+    int ret = kube_header_check(&u->e, "username", NULL, u->username, err);
+    if (ret >= 0)
+        ret = kube_header_check(&u->e, "password", NULL, u->password, err);
+    if (ret < 0)
+        return ret;
+    c->username = xstrdup(u->username);
+    c->password = xstrdup(strna(u->password));
+    return 0;
+}
+
+/* --- impersonation --- */
+
+static void fill_extra(const json_t *extra, struct kube_config *c) {
+    VEC(struct kube_extra) all = VEC_INIT;
+    const char *key;
+    json_t *list, *item;
+    size_t i;
+    json_object_foreach((json_t *)(uintptr_t)extra, key, list) {
+        json_array_foreach(list, i, item) * vec_push(&all) =
+            (struct kube_extra){xstrdup(key), xstrdup(json_string_value(item))};
+    }
+    c->as_extra = all.p;
+    c->n_as_extra = all.len;
+}
+
+static char **copy_strings(const char *const *from) {
+    size_t n = 0;
+    while (from[n])
+        n++;
+    char **copy = xcalloc(n + 1, sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = xstrdup(from[i]);
+    return copy;
+}
+
+static int fill_impersonation(const struct kubefile_user *u, const struct kube_config_flags *flags,
+                              struct kube_config *c, struct err *err) {
+    const struct kubefile_entry *e = u ? &u->e : NULL;
+    const char *as = !str_empty(flags->as_user) ? flags->as_user : u ? u->as_user : NULL;
+    const char *uid = !str_empty(flags->as_uid) ? flags->as_uid : u ? u->as_uid : NULL;
+    const char *const *groups = flags->as_groups && *flags->as_groups ? flags->as_groups
+                                : u ? (const char *const *)u->as_groups
+                                    : NULL;
+    c->as_user = str_empty(as) ? NULL : xstrdup(as);
+    c->as_uid = str_empty(uid) ? NULL : xstrdup(uid);
+    c->as_groups = groups && *groups ? copy_strings(groups) : NULL;
+    if (u)
+        fill_extra(u->as_extra, c);
+    int ret = kube_header_check(as == flags->as_user ? NULL : e, "as", "--as", as, err);
+    if (ret >= 0)
+        ret = kube_header_check(uid == flags->as_uid ? NULL : e, "as-uid", "--as-uid", uid, err);
+    for (char **g = c->as_groups; ret >= 0 && g && *g; g++)
+        ret = kube_header_check(groups == flags->as_groups ? NULL : e, "as-groups", "--as-group",
+                                *g, err);
+    for (size_t i = 0; ret >= 0 && i < c->n_as_extra; i++)
+        ret = kube_header_check(e, "as-user-extra", NULL, c->as_extra[i].value, err);
+    if (ret < 0 || c->as_user)
+        return ret;
+    static const char advice[] = "it is of no use without whom to impersonate (as, or --as)";
+    if (c->as_uid)
+        return complain(e, "as-uid", "--as-uid", err, "%s", advice);
+    if (c->as_groups)
+        return complain(e, "as-groups", "--as-group", err, "%s", advice);
+    if (c->n_as_extra)
+        return complain(e, "as-user-extra", NULL, err, "%s", advice);
+    return 0;
+}
+
+/* --- plugins --- */
+
+static int exec_err(const struct kubefile_user *u, const char *key, struct err *err,
+                    const char *what) {
+    const struct yaml_doc *doc = u->e.file->doc;
+    struct yaml_pos pos = yaml_value_pos(doc, u->exec_body, key);
+    if (!pos.line)
+        pos = yaml_value_pos(doc, u->e.body, "exec");
+    return yaml_err(doc, pos, err, "exec: %s", what);
+}
+
+static int exec_version(const struct kubefile_user *u, struct err *err) {
+    static const char *const versions[] = {EXEC_GROUP "v1", EXEC_GROUP "v1beta1"};
+    const char *v = u->exec.api_version;
+    if (str_empty(v))
+        return exec_err(u, "apiVersion", err, "apiVersion is missing: " EXEC_GROUP "v1 or v1beta1");
+    if (streq(v, versions[0]) || streq(v, versions[1]))
+        return 0;
+    if (streq(v, EXEC_GROUP "v1alpha1"))
+        return exec_err(u, "apiVersion", err,
+                        EXEC_GROUP "v1alpha1 was removed in Kubernetes 1.24: update the plugin and "
+                                   "let it write this entry anew, with v1 or v1beta1");
+    struct yaml_pos pos = yaml_value_pos(u->e.file->doc, u->exec_body, "apiVersion");
+    return yaml_bad_word(u->e.file->doc, pos, "apiVersion of an exec plugin", v, versions,
+                         ARRAY_LEN(versions), err);
+}
+
+static int exec_mode(const struct kubefile_user *u, struct kube_exec *x, struct err *err) {
+    static const char *const modes[] = {[KUBE_EXEC_IF_AVAILABLE] = "IfAvailable",
+                                        [KUBE_EXEC_NEVER] = "Never",
+                                        [KUBE_EXEC_ALWAYS] = "Always"};
+    const char *mode = u->exec.interactive_mode;
+    if (str_empty(mode)) {
+        if (str_ends(u->exec.api_version, "/v1beta1"))
+            return 0; /* defaults to IfAvailable */
+        return exec_err(u, "interactiveMode", err,
+                        "interactiveMode is missing: Never, IfAvailable or Always");
+    }
+    for (unsigned i = 0; i < ARRAY_LEN(modes); i++) {
+        if (streq(mode, modes[i])) {
+            x->interactive = i;
+            return 0;
+        }
+    }
+    struct yaml_pos pos = yaml_value_pos(u->e.file->doc, u->exec_body, "interactiveMode");
+    return yaml_bad_word(u->e.file->doc, pos, "interactiveMode", mode, modes, ARRAY_LEN(modes),
+                         err);
+}
+
+static int exec_env(const struct kubefile_user *u, struct kube_exec *x, struct err *err) {
+    size_t i, n = json_array_size(u->exec.env);
+    json_t *item;
+    x->env = n ? xcalloc(n, sizeof *x->env) : NULL;
+    json_array_foreach(u->exec.env, i, item) {
+        const char *name = json_str(item, "name"), *value = json_str(item, "value");
+        if (!*name || strchr(name, '='))
+            return yaml_err(u->e.file->doc, yaml_value_pos(u->e.file->doc, item, "name"), err,
+                            "exec: \"%s\" is no name of an environment variable", name);
+        x->env[x->n_env++] = (struct kube_exec_env){xstrdup(name), xstrdup(strna(value))};
+    }
+    return 0;
+}
+
+/* What the cluster has to say to the plugin, as JSON. */
+static char *exec_cluster_config(const struct kubefile_cluster *cluster) {
+    size_t i;
+    json_t *item;
+    if (!cluster)
+        return NULL;
+    json_array_foreach(cluster->extensions, i, item) {
+        json_t *config = json_object_get(item, "extension");
+        if (config && streq(json_str(item, "name"), EXEC_EXTENSION))
+            return json_dumps(config, JSON_COMPACT | JSON_ENCODE_ANY);
+    }
+    return NULL;
+}
+
+static int fill_exec(const struct kubefile_user *u, const struct kubefile_cluster *cluster,
+                     struct kube_config *c, struct err *err) {
+    struct kube_exec *x = c->exec = xnew(struct kube_exec);
+    if (str_empty(u->exec.command))
+        return exec_err(u, "command", err, "command is missing");
+    int ret = exec_version(u, err);
+    if (ret >= 0)
+        ret = exec_mode(u, x, err);
+    if (ret >= 0)
+        ret = exec_env(u, x, err);
+    if (ret < 0)
+        return ret;
+    x->command = strchr(u->exec.command, '/') ? kubefile_path(u->e.file, u->exec.command)
+                                              : xstrdup(u->exec.command);
+    static const char *const no_args[] = {NULL};
+    x->args = copy_strings(u->exec.args ? (const char *const *)u->exec.args : no_args);
+    x->api_version = xstrdup(u->exec.api_version);
+    x->install_hint = str_empty(u->exec.install_hint) ? NULL : xstrdup(u->exec.install_hint);
+    x->provide_cluster_info = u->exec.provide_cluster_info;
+    x->cluster_config = exec_cluster_config(cluster);
+    return 0;
+}
+
+static int refuse_auth_provider(const struct kubefile_user *u, struct err *err) {
+    static const struct {
+        const char *name, *instead;
+    } known[] = {
+        {"gcp", "gke-gcloud-auth-plugin"}, {"azure", "kubelogin"}, {"oidc", "kubectl-oidc_login"}};
+    const char *name = json_str(u->auth_provider, "name");
+    const char *instead = NULL;
+    for (size_t i = 0; name && i < ARRAY_LEN(known); i++)
+        if (streq(name, known[i].name))
+            instead = known[i].instead;
+    _cleanup_str_ struct str shown = STR_INIT;
+    utf8_printable(&shown, strna(name));
+    return kubefile_err(&u->e, "auth-provider", err,
+                        "auth-provider \"%s\" is not supported: Kubernetes replaced auth providers "
+                        "by credential plugins; configure this user with exec%s%s%s",
+                        str_get(&shown), instead ? " (" : "", strna(instead), instead ? ")" : "");
+}
+
+int kube_user_fill(const struct kubefile_user *u, const struct kubefile_cluster *cluster,
+                   const struct kube_config_flags *flags, struct kube_config *c, struct err *err) {
+    int ret = fill_impersonation(u, flags, c, err);
+    if (ret < 0 || !str_starts(c->server, "https://"))
+        return ret;
+    if (u && u->auth_provider && !kube_flags_identify(flags))
+        return refuse_auth_provider(u, err);
+    ret = fill_certificate(u, flags, c, err);
+    if (ret >= 0)
+        ret = fill_token(u, flags, c, err);
+    if (ret >= 0)
+        ret = fill_password(u, flags, c, err);
+    /* As in client-go, anything that says who we are spares us the plugin. */
+    bool known = c->token || c->token_file || c->username || c->cert.data || c->cert.file;
+    if (ret >= 0 && u && u->exec_body && !known)
+        ret = fill_exec(u, cluster, c, err);
+    return ret;
+}

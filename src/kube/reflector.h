@@ -1,0 +1,55 @@
+/* Keeps a store (model/store.h) current: list, watch, and everything that can go wrong with them.
+ *
+ * The first picture comes from a watch with initial events (WatchList), one stream that then simply
+ * goes on; a server that does not know it is asked for pages and then watched. Either way the first
+ * picture is the most recent one (a quorum read), never an API server's possibly old cache.
+ *
+ * What happens when                                   what is done
+ *  - the server ends the stream                        watch again from the last version, at once
+ *  - it answers 429 or 5xx, or cannot be reached       the same after a pause
+ *  - 410 or an ERROR event: the version is gone        list again, not older than what we have
+ *  - the answer cannot be read                         list again after a pause
+ *  - nothing comes, not even bookmarks                 the stream is cut and watched again
+ *  - 401, 403, 404                                     reported as `problem`; tried again after a
+ * pause Pauses double from 0.8 s to 30 s with jitter, and start over after a stream that lived.
+ * Whatever happens, the store neither loses an object nor keeps one that is gone, and never shows
+ * an older state again. */
+#ifndef KUBE_REFLECTOR_H
+#define KUBE_REFLECTOR_H
+
+#include <stdint.h>
+
+#include "kube/client.h"
+#include "model/store.h"
+
+struct reflector;
+
+struct reflector_options {
+    const char *ns;             /* NULL: all namespaces */
+    const char *field_selector; /* "spec.nodeName=n1", or NULL */
+    const char *label_selector; /* or NULL */
+    bool json;                  /* ask for JSON, also for kinds that have protobuf */
+    bool no_watch_list;         /* list and watch, never WatchList */
+    bool once;                  /* one list in pages, then nothing more: no watch */
+    int page;                   /* objects a page; 500 when 0 */
+    int64_t silence; /* microseconds without a byte until a stream is dead; 100 s when 0 */
+    uint64_t seed;   /* of the jitter */
+    /* The first picture is complete (called once), or nothing came of an attempt (each time). The
+     * reflector must not be freed inside. */
+    void (*synced)(void *arg);
+    void (*problem)(void *arg, enum kube_outcome outcome, const char *message, int64_t retry_in);
+    void *arg;
+};
+
+/* Counts, for tests and metrics. */
+struct reflector_stats {
+    uint64_t lists, watches, events, relists, failures, bytes;
+};
+
+/* Starts at once. `store` gets what comes. */
+struct reflector *reflector_new(struct kube_client *client, struct store *store,
+                                const struct reflector_options *opts);
+void reflector_free(struct reflector *r);
+struct reflector_stats reflector_stats(const struct reflector *r);
+
+#endif
