@@ -1,0 +1,56 @@
+/* What a PodDisruptionBudget says about the next eviction. */
+#include "engine/budget.h"
+
+#include <stdlib.h>
+
+/* "0", 0, "0%". */
+static bool is_zero(const struct intstr *v) {
+    return v->set && (v->is_str ? strtol(strna(v->str), NULL, 10) == 0 : v->val <= 0);
+}
+
+static bool is_all(const struct intstr *v) {
+    return v->set && v->is_str && strtol(strna(v->str), NULL, 10) >= 100;
+}
+
+static bool observed(const struct pdb *pdb) {
+    return pdb->observed_generation >= pdb->meta.generation;
+}
+
+enum budget_verdict budget_verdict(const struct pdb *pdb) {
+    /* The spec alone decides these, also before the controller has looked. */
+    bool hopeless = is_zero(&pdb->max_unavailable) || is_all(&pdb->min_available);
+    if (!observed(pdb))
+        return hopeless ? BUDGET_NEVER : BUDGET_WAITS;
+    if (pdb->expected <= 0 && pdb->healthy <= 0)
+        return BUDGET_EMPTY;
+    if (pdb->allowed > 0)
+        return BUDGET_ALLOWS;
+    /* desired is what must stay, expected what there is when all are well. */
+    return hopeless || pdb->desired >= pdb->expected ? BUDGET_NEVER : BUDGET_WAITS;
+}
+
+static void add_intstr(struct str *out, const char *name, const struct intstr *v) {
+    if (!v->set)
+        return;
+    if (v->is_str)
+        str_addf(out, "%s %s", name, strna(v->str));
+    else
+        str_addf(out, "%s %d", name, v->val);
+}
+
+void budget_explain(const struct pdb *pdb, struct str *out) {
+    add_intstr(out, "maxUnavailable", &pdb->max_unavailable);
+    add_intstr(out, "minAvailable", &pdb->min_available);
+    if (!observed(pdb)) {
+        str_add(out, ", not processed by its controller yet");
+        return;
+    }
+    const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
+    if (c && str_same(c->reason, "SyncFailed")) {
+        str_addf(out, ", its controller cannot compute it%s%s", c->message ? ": " : "",
+                 strna(c->message));
+        return;
+    }
+    str_addf(out, ", needs %d healthy of %d, has %d, allows %d", pdb->desired, pdb->expected,
+             pdb->healthy, pdb->allowed);
+}

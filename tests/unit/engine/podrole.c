@@ -1,0 +1,87 @@
+/* Tests of src/engine/podrole.c. */
+#include "engine/podrole.h"
+
+#include "support/world.h"
+
+#define OWNED(kind)                                                                                \
+    "'ownerReferences':[{'apiVersion':'apps/v1','kind':'" kind                                     \
+    "','name':'o','uid':'u','controller':true}]"
+
+static void roles(void **state) {
+    (void)state;
+    static const struct {
+        const char *json;
+        enum pod_role role;
+    } cases[] = {
+        {"{'metadata':{'name':'p'}}", POD_BARE},
+        {"{'metadata':{'name':'p'," OWNED("ReplicaSet") "}}", POD_MOVES},
+        {"{'metadata':{'name':'p'," OWNED("DaemonSet") "}}", POD_DAEMON},
+        /* OpenKruise's own DaemonSet */
+        {"{'metadata':{'name':'p','ownerReferences':[{'apiVersion':'apps.kruise.io/"
+         "v1alpha1','kind':"
+         "'DaemonSet','name':'o','uid':'u','controller':true}]}}",
+         POD_DAEMON},
+        /* an owner that does not control is none */
+        {"{'metadata':{'name':'p','ownerReferences':[{'kind':'DaemonSet','name':'o','uid':'u'}]}}",
+         POD_BARE},
+        {"{'metadata':{'name':'p','annotations':{'kubernetes.io/config.mirror':'h'}," OWNED(
+             "Node") "}}",
+         POD_MIRROR},
+        {"{'metadata':{'name':'p'},'status':{'phase':'Succeeded'}}", POD_FINISHED},
+        {"{'metadata':{'name':'p'},'status':{'phase':'Failed'}}", POD_FINISHED},
+        {"{'metadata':{'name':'p'," OWNED("DaemonSet") "},'status':{'phase':'Failed'}}",
+         POD_FINISHED},
+        {"{'metadata':{'name':'p','deletionTimestamp':'2026-11-15T08:00:00Z'," OWNED(
+             "ReplicaSet") "}}",
+         POD_LEAVING},
+        {"{'metadata':{'name':'p','deletionTimestamp':'2026-11-15T08:00:00Z'," OWNED(
+             "DaemonSet") "}}",
+         POD_DAEMON},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        world_init(&w);
+        assert_int_equal(pod_role(world_add(&w, &kind_pod, cases[i].json)), cases[i].role);
+        world_done(&w);
+    }
+}
+
+static void local_data_is_an_empty_dir_of_a_pod_that_runs(void **state) {
+    (void)state;
+    struct world w;
+    world_init(&w);
+    const char *with = "{'metadata':{'name':'p'},'spec':{'volumes':[{'name':'a','configMap':{}},"
+                       "{'name':'b','emptyDir':{}}]}}";
+    const char *done = "{'metadata':{'name':'q'},'spec':{'volumes':[{'name':'b','emptyDir':{}}]},"
+                       "'status':{'phase':'Succeeded'}}";
+    const char *host = "{'metadata':{'name':'r'},'spec':{'volumes':[{'name':'b','hostPath':{}}]}}";
+    assert_true(pod_has_local_data(world_add(&w, &kind_pod, with)));
+    assert_false(pod_has_local_data(world_add(&w, &kind_pod, done)));
+    assert_false(pod_has_local_data(world_add(&w, &kind_pod, host)));
+    assert_false(pod_has_local_data(world_add(&w, &kind_pod, "{'metadata':{'name':'s'}}")));
+    world_done(&w);
+}
+
+static void ready_is_the_condition(void **state) {
+    (void)state;
+    struct world w;
+    world_init(&w);
+    assert_true(pod_ready(world_add(&w, &kind_pod,
+                                    "{'metadata':{'name':'a'},'status':{'conditions':[{'type':"
+                                    "'PodScheduled','status':'False'},{'type':'Ready','status':"
+                                    "'True'}]}}")));
+    assert_false(pod_ready(world_add(&w, &kind_pod,
+                                     "{'metadata':{'name':'b'},'status':{'conditions':[{'type':"
+                                     "'Ready','status':'False'}]}}")));
+    assert_false(pod_ready(world_add(&w, &kind_pod, "{'metadata':{'name':'c'}}")));
+    world_done(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(roles),
+        cmocka_unit_test(local_data_is_an_empty_dir_of_a_pod_that_runs),
+        cmocka_unit_test(ready_is_the_condition),
+    };
+    return cmocka_run_group_tests_name("engine/podrole", tests, NULL, NULL);
+}
