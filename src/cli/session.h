@@ -1,0 +1,61 @@
+/* A verb's connection to a cluster: the loop, the client, and the stores that it needs filled.
+ *
+ *     struct session s;
+ *     if ((rc = session_open(cli, &opts->connection, &s))) return rc;
+ *     struct store *nodes = session_feed(&s, &kind_node, &(struct session_feed){0});
+ *     if ((rc = session_sync(&s))) ... reported already
+ *     session_close(&s);
+ *
+ * What cannot be reached or is forbidden ends the verb with one sentence; what may pass is tried a
+ * few times, and each try is told on standard error. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli/cli.h"
+#include "kube/connect.h"
+#include "kube/reflector.h"
+#include "model/store.h"
+#include "net/loop.h"
+
+enum { SESSION_FEEDS = 16 };
+
+struct session_feed_state;
+
+struct session {
+    struct cli *cli;
+    struct loop *loop;
+    struct kube_connection conn;
+    struct session_feed_state *feeds[SESSION_FEEDS];
+    size_t n_feeds;
+    int failed; /* exit code, 0 while all is well */
+    int signal; /* that ended session_run() */
+};
+
+/* What to read: of one namespace or node only, once or watched. */
+struct session_feed {
+    const char *ns, *field_selector, *label_selector;
+    bool watch;
+};
+
+/* Each returns 0, or the exit code after having said why. */
+int session_open(struct cli *cli, const struct connection_opts *opts, struct session *s);
+void session_close(struct session *s);
+
+/* The store lives as long as the session. Reading starts with session_sync(). */
+struct store *session_feed(struct session *s, const struct kind *kind,
+                           const struct session_feed *feed);
+/* Runs until all stores are complete. */
+int session_sync(struct session *s);
+/* Runs until something fails for good or a signal comes (SIGINT, SIGTERM): then 128 + its number.
+ */
+int session_run(struct session *s);
+
+/* One request; reports what went wrong as "cannot WHAT: ...". The reply is freed with
+ * kube_held_done(). */
+int session_call(struct session *s, const struct kube_op_spec *spec, const char *what,
+                 struct kube_held *hold);
+/* The exit code for an outcome that ends a verb, after one sentence: "cannot WHAT: ...". */
+int session_fail(struct session *s, const char *what, enum kube_outcome outcome,
+                 const char *message);
+
+#endif

@@ -1,0 +1,327 @@
+/* Output tables. */
+#include "cli/table.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "cli/term.h"
+
+/* kubectl's figures for its columns. */
+enum { PADDING = 3, MIN_WIDTH = 6 };
+
+enum cell_kind { CELL_EMPTY, CELL_STR, CELL_INT, CELL_BOOL, CELL_TIME, CELL_STATE, CELL_LIST };
+
+struct cell {
+    enum cell_kind kind;
+    enum state state;
+    int64_t number; /* also how many are in the list */
+    const char *text;
+    const char *const *list;
+};
+
+struct row {
+    const char *name;
+    size_t first; /* its cells begin here */
+    size_t n;
+};
+
+struct table {
+    struct table_column *columns;
+    size_t *widths; /* so far, without padding */
+    size_t n;
+    VEC(struct row) rows;
+    VEC(struct cell) cells;
+    struct arena arena; /* texts of the cells */
+};
+
+struct table *table_new(const struct table_column *columns, size_t n) {
+    struct table *t = xnew(struct table);
+    t->columns = xmemdup(columns, n * sizeof *columns);
+    t->widths = xcalloc(n, sizeof *t->widths);
+    t->n = n;
+    return t;
+}
+
+void table_free(struct table *t) {
+    if (!t)
+        return;
+    vec_done(&t->rows);
+    vec_done(&t->cells);
+    arena_done(&t->arena);
+    free(t->columns);
+    free(t->widths);
+    free(t);
+}
+
+void table_clear(struct table *t) {
+    t->rows.len = t->cells.len = 0;
+    arena_reset(&t->arena);
+}
+
+size_t table_len(const struct table *t) {
+    return t->rows.len;
+}
+
+/* ---- filling ---- */
+
+static const char *copy(struct table *t, const char *s) {
+    return str_empty(s) ? NULL : arena_strndup(&t->arena, s, strlen(s));
+}
+
+void table_row(struct table *t, const char *name) {
+    *vec_push(&t->rows) = (struct row){.name = copy(t, name), .first = t->cells.len};
+}
+
+static void add(struct table *t, struct cell cell) {
+    assert(t->rows.len);
+    struct row *row = &t->rows.p[t->rows.len - 1];
+    assert(row->n < t->n);
+    *vec_push(&t->cells) = cell;
+    row->n++;
+}
+
+void table_empty(struct table *t) {
+    add(t, (struct cell){.kind = CELL_EMPTY});
+}
+
+void table_str(struct table *t, const char *s) {
+    if (str_empty(s))
+        table_empty(t);
+    else
+        add(t, (struct cell){.kind = CELL_STR, .text = copy(t, s)});
+}
+
+void table_strf(struct table *t, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    _cleanup_free_ char *s = xvasprintf(fmt, ap);
+    va_end(ap);
+    table_str(t, s);
+}
+
+void table_int(struct table *t, int64_t v) {
+    add(t, (struct cell){.kind = CELL_INT, .number = v});
+}
+
+void table_bool(struct table *t, bool v) {
+    add(t, (struct cell){.kind = CELL_BOOL, .number = v});
+}
+
+void table_time(struct table *t, int64_t when) {
+    add(t, (struct cell){.kind = CELL_TIME, .number = when});
+}
+
+void table_state(struct table *t, enum state state, const char *word) {
+    add(t, (struct cell){.kind = CELL_STATE, .state = state, .text = copy(t, word)});
+}
+
+void table_list(struct table *t, const char *const *items, size_t n) {
+    if (!n) {
+        table_empty(t);
+        return;
+    }
+    const char **list = arena_alloc(&t->arena, n * sizeof *list);
+    for (size_t i = 0; i < n; i++)
+        list[i] = copy(t, items[i]);
+    add(t, (struct cell){.kind = CELL_LIST, .number = (int64_t)n, .list = list});
+}
+
+/* ---- text ---- */
+
+static enum style state_style(enum state state) {
+    static const enum style styles[] = {[STATE_NONE] = STYLE_NONE,
+                                        [STATE_GOOD] = STYLE_GREEN,
+                                        [STATE_BUSY] = STYLE_CYAN,
+                                        [STATE_WARN] = STYLE_YELLOW,
+                                        [STATE_BAD] = STYLE_RED};
+    return styles[state];
+}
+
+static const char *state_glyph(enum state state, bool utf8) {
+    static const enum glyph glyphs[] = {[STATE_NONE] = GLYPH_NONE,
+                                        [STATE_GOOD] = GLYPH_OK,
+                                        [STATE_BUSY] = GLYPH_BUSY,
+                                        [STATE_WARN] = GLYPH_WARN,
+                                        [STATE_BAD] = GLYPH_BAD};
+    return term_glyph(glyphs[state], utf8);
+}
+
+/* Appends the cell without colour. */
+static void cell_text(const struct cell *c, const struct table_view *view, struct str *out) {
+    char buf[TIMEFMT_LEN];
+    switch (c->kind) {
+    case CELL_EMPTY:
+        str_add(out, "<none>");
+        break;
+    case CELL_STR:
+        utf8_printable(out, c->text);
+        break;
+    case CELL_INT:
+        str_addf(out, "%" PRId64, c->number);
+        break;
+    case CELL_BOOL:
+        str_add(out, c->number ? "true" : "false");
+        break;
+    case CELL_TIME:
+        if (!c->number)
+            str_add(out, "<unknown>");
+        else if (view->absolute)
+            str_add(out, time_format(c->number, false, buf));
+        else
+            str_add(out, duration_format(view->now - c->number, buf));
+        break;
+    case CELL_STATE:
+        if (view->glyphs)
+            str_addf(out, "%s ", state_glyph(c->state, view->utf8));
+        utf8_printable(out, c->text ? c->text : "<unknown>");
+        break;
+    case CELL_LIST:
+        for (int64_t i = 0; i < c->number; i++) {
+            if (i)
+                str_addc(out, ',');
+            utf8_printable(out, strna(c->list[i]));
+        }
+        break;
+    }
+}
+
+static const struct cell *cell_at(const struct table *t, const struct row *row, size_t column) {
+    static const struct cell empty = {.kind = CELL_EMPTY};
+    return column < row->n ? &t->cells.p[row->first + column] : &empty;
+}
+
+static bool shown(const struct table *t, size_t column, const struct table_view *view) {
+    return view->wide || !t->columns[column].wide;
+}
+
+static void grow_widths(struct table *t, const struct table_view *view) {
+    _cleanup_str_ struct str text = STR_INIT;
+    for (size_t i = 0; i < t->n; i++) {
+        if (!shown(t, i, view))
+            continue;
+        if (!view->no_headers)
+            t->widths[i] = MAX_OF(t->widths[i], utf8_width(t->columns[i].title));
+        for (size_t r = 0; r < t->rows.len; r++) {
+            str_reset(&text);
+            cell_text(cell_at(t, &t->rows.p[r], i), view, &text);
+            t->widths[i] = MAX_OF(t->widths[i], utf8_width(str_get(&text)));
+        }
+    }
+}
+
+/* Ends a line: nothing of it is blank at the end, whatever the last cells were. */
+static void end_line(struct str *out, size_t start) {
+    while (out->len > start && out->p[out->len - 1] == ' ')
+        out->p[--out->len] = '\0';
+    str_addc(out, '\n');
+}
+
+static void pad(struct str *out, size_t width, size_t used) {
+    size_t full = MAX_OF(width + PADDING, (size_t)MIN_WIDTH);
+    for (; used < full; used++)
+        str_addc(out, ' ');
+}
+
+static void add_headers(const struct table *t, const struct table_view *view, struct str *out) {
+    size_t start = out->len;
+    for (size_t i = 0; i < t->n; i++)
+        if (shown(t, i, view)) {
+            str_add(out, t->columns[i].title);
+            pad(out, t->widths[i], utf8_width(t->columns[i].title));
+        }
+    end_line(out, start);
+}
+
+static void add_row(const struct table *t, const struct row *row, const struct table_view *view,
+                    struct str *out) {
+    size_t start = out->len;
+    _cleanup_str_ struct str text = STR_INIT;
+    for (size_t i = 0; i < t->n; i++) {
+        if (!shown(t, i, view))
+            continue;
+        const struct cell *c = cell_at(t, row, i);
+        enum style style =
+            view->color && c->kind == CELL_STATE ? state_style(c->state) : STYLE_NONE;
+        str_reset(&text);
+        cell_text(c, view, &text);
+        str_add(out, term_sgr(style));
+        str_addn(out, str_get(&text), text.len);
+        if (style != STYLE_NONE)
+            str_add(out, SGR_RESET);
+        pad(out, t->widths[i], utf8_width(str_get(&text)));
+    }
+    end_line(out, start);
+}
+
+void table_text(struct table *t, const struct table_view *view, struct str *out) {
+    grow_widths(t, view);
+    if (!view->no_headers)
+        add_headers(t, view, out);
+    for (size_t r = 0; r < t->rows.len; r++)
+        add_row(t, &t->rows.p[r], view, out);
+}
+
+void table_names(const struct table *t, struct str *out) {
+    for (size_t r = 0; r < t->rows.len; r++) {
+        utf8_printable(out, strna(t->rows.p[r].name));
+        str_addc(out, '\n');
+    }
+}
+
+/* ---- JSON ---- */
+
+static void cell_json(const struct cell *c, struct jsonw *w) {
+    char buf[TIMEFMT_LEN];
+    switch (c->kind) {
+    case CELL_EMPTY:
+        jsonw_null(w);
+        break;
+    case CELL_STR:
+    case CELL_STATE:
+        jsonw_str(w, c->text);
+        break;
+    case CELL_INT:
+        jsonw_int(w, c->number);
+        break;
+    case CELL_BOOL:
+        jsonw_bool(w, c->number);
+        break;
+    case CELL_TIME:
+        jsonw_str(w, time_format(c->number, false, buf));
+        break;
+    case CELL_LIST:
+        jsonw_begin(w, '[');
+        for (int64_t i = 0; i < c->number; i++)
+            jsonw_str(w, strna(c->list[i]));
+        jsonw_end(w);
+        break;
+    }
+}
+
+static bool has_value(const struct cell *c) {
+    return c->kind != CELL_EMPTY && !(c->kind == CELL_TIME && !c->number) &&
+           !(c->kind == CELL_STATE && !c->text);
+}
+
+void table_json(const struct table *t, struct jsonw *w) {
+    jsonw_begin(w, '[');
+    for (size_t r = 0; r < t->rows.len; r++) {
+        jsonw_begin(w, '{');
+        for (size_t i = 0; i < t->n; i++) {
+            const struct cell *c = cell_at(t, &t->rows.p[r], i);
+            if (!t->columns[i].key || !has_value(c))
+                continue;
+            jsonw_key(w, t->columns[i].key);
+            cell_json(c, w);
+        }
+        jsonw_end(w);
+    }
+    jsonw_end(w);
+}

@@ -1,0 +1,156 @@
+/* Help topics. */
+#include "cli/topics.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "cli/groups.h"
+#include "cli/text.h"
+#include "cli/verb.h"
+
+/* ---- exit codes ---- */
+
+bool exit_is_used_by(enum exit_code code, const struct verb *verb) {
+    if (code == EXIT_DONE || code == EXIT_FAILED || code == EXIT_USAGE || code == EXIT_SIGPIPE)
+        return true;
+    for (const enum exit_code *e = verb->exits; e && *e != EXIT_DONE; e++)
+        if (*e == code)
+            return true;
+    return false;
+}
+
+bool exit_is_used(enum exit_code code) {
+    for (size_t i = 0; verbs[i]; i++)
+        if (!verbs[i]->hidden && exit_is_used_by(code, verbs[i]))
+            return true;
+    return false;
+}
+
+static void list_exits(const char *prog, struct str *out) {
+    (void)prog;
+    for (size_t i = 0; i < n_exit_rows; i++)
+        if (exit_is_used(exit_rows[i].code)) {
+            str_addf(out, "  %3d   ", exit_rows[i].code);
+            text_fill(out, exit_rows[i].meaning, 8, 8);
+        }
+}
+
+/* ---- environment ---- */
+
+static const struct env_row other_env[] = {
+    {.name = "KUBECONFIG",
+     .about = "Kubeconfig files, separated by colons and merged as kubectl does."},
+    {.name = "NO_COLOR", .about = "If not empty, no colour. Beats the next two."},
+    {.name = "CLICOLOR_FORCE",
+     .about = "If not empty, colour even when the output is no terminal."},
+    {.name = "FORCE_COLOR", .about = "The same as CLICOLOR_FORCE."},
+    {.name = "TERM", .about = "A terminal called dumb gets no colour."},
+    {.name = "COLUMNS", .about = "Width of the terminal, if it is not what the terminal says."},
+    {.name = "SLIPWAY_FORCE_TTY",
+     .about = "If not empty, print as on a terminal; a number above 1 is its width."},
+    {.name = "SLIPWAY_PAGER",
+     .about = "Pager for output that is longer than the screen. If empty "
+              "or cat, none. Else PAGER, else less."},
+    {.name = "PAGER", .about = "See SLIPWAY_PAGER."},
+    {.name = "LESS", .about = "Options of less; FRX if it is not set."},
+    {.name = "SLIPWAY_FAKE_NOW",
+     .about = "A time such as 2026-11-15T08:00:00Z that ages are counted to, for tests."},
+};
+
+struct env_walk {
+    VEC(const char *) seen;
+    void (*fn)(void *arg, const struct env_row *row);
+    void *arg;
+};
+
+static void env_group(struct env_walk *w, const struct option_group *group) {
+    for (const struct option *o = group->rows; o->name; o++) {
+        bool known = !o->env || o->hidden;
+        for (size_t i = 0; !known && i < w->seen.len; i++)
+            known = streq(w->seen.p[i], o->env);
+        if (known)
+            continue;
+        *vec_push(&w->seen) = o->env;
+        w->fn(w->arg, &(struct env_row){.name = o->env, .flag = o->name});
+    }
+}
+
+void env_each(void (*fn)(void *arg, const struct env_row *row), void *arg) {
+    struct env_walk w = {.fn = fn, .arg = arg};
+    env_group(&w, &general_options);
+    for (size_t i = 0; verbs[i]; i++)
+        for (const struct verb_options *o = verbs[i]->options; o && o->group; o++)
+            env_group(&w, o->group);
+    vec_done(&w.seen);
+    for (size_t i = 0; i < ARRAY_LEN(other_env); i++)
+        fn(arg, &other_env[i]);
+}
+
+static void list_env_row(void *arg, const struct env_row *row) {
+    enum { COLUMN = 36 };
+    struct str *out = arg;
+    size_t start = out->len;
+    str_addf(out, "  %-*s", COLUMN - 2, row->name);
+    if (row->flag)
+        str_addf(out, "--%s\n", row->flag);
+    else
+        text_fill(out, row->about, out->len - start, COLUMN);
+}
+
+static void list_env(const char *prog, struct str *out) {
+    (void)prog;
+    env_each(list_env_row, out);
+}
+
+/* ---- the table ---- */
+
+static const char exit_text[] = "What the program ends with, for scripts.";
+
+static const char env_text[] =
+    "A flag beats its variable, and a variable beats the default. An empty variable is the same as "
+    "none.";
+
+static const char output_text[] =
+    "Results go to standard output, everything else to standard error.\n"
+    "\n"
+    "Formats (-o):\n"
+    "\n"
+    "  wide                  a table with more columns and times of day\n"
+    "  name                  kind/name, a line each\n"
+    "  json, yaml            everything, for programs\n"
+    "  jsonpath=TEMPLATE     text made from the JSON document\n"
+    "  custom-columns=SPEC   a table of one's own: TITLE:PATH,TITLE:PATH\n"
+    "\n"
+    "A template is kubectl's: text, and paths in braces. Paths know .name, ['name'], [0], [-1], "
+    "[1:3], [*], ..name, filters such as [?(@.ready==false)], {range PATH}...{end} and "
+    "{\"\\n\"}. Go templates are not supported.\n"
+    "\n"
+    "  -o jsonpath='{range .items[*]}{.name}{\"\\n\"}{end}'\n"
+    "  -o custom-columns=NODE:.name,STATE:.state\n"
+    "\n"
+    "Names in JSON are stable; a document says its schema and version in the member schema.\n"
+    "\n"
+    "Ages are written as kubectl writes them (4m12s, 3h31m, 17d); with -o wide or --utc they are "
+    "times of day in UTC.\n"
+    "\n"
+    "Colour and the marks in front of states are for terminals only and never say anything that a "
+    "word does not say too. Where the locale is not UTF-8 the marks are ASCII. What comes from the "
+    "cluster is shown without control characters. Output that is longer than the screen goes "
+    "through the pager. If the reader of a pipe goes away, the work goes on, and the exit code "
+    "is 141.";
+
+const struct topic topics[] = {
+    {"exit-codes", "What the exit codes mean", exit_text, list_exits},
+    {"environment", "Environment variables", env_text, list_env},
+    {"output", "Formats, times, colour, pager", output_text, NULL},
+};
+const size_t n_topics = ARRAY_LEN(topics);
+
+const struct topic *topic_find(const char *name) {
+    for (size_t i = 0; i < n_topics; i++)
+        if (streq(topics[i].name, name))
+            return &topics[i];
+    return NULL;
+}

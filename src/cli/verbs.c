@@ -1,0 +1,58 @@
+/* The table of verbs. */
+#include "base/str.h"
+#include "base/suggest.h"
+#include "base/vec.h"
+#include "cli/verb.h"
+
+extern const struct verb verb_complete;
+extern const struct verb verb_completion;
+extern const struct verb verb_doctor;
+extern const struct verb verb_help;
+extern const struct verb verb_man;
+extern const struct verb verb_status;
+extern const struct verb verb_version;
+
+const struct verb *const verbs[] = {
+    &verb_status, &verb_doctor,   &verb_version, &verb_completion,
+    &verb_help,   &verb_complete, &verb_man,     NULL,
+};
+
+const struct verb *verb_find(const char *name) {
+    for (size_t i = 0; verbs[i]; i++)
+        if (streq(verbs[i]->name, name))
+            return verbs[i];
+    return NULL;
+}
+
+const char *verb_suggest(const char *name) {
+    VEC(const char *) names = VEC_INIT;
+    for (size_t i = 0; verbs[i]; i++)
+        if (!verbs[i]->hidden)
+            *vec_push(&names) = verbs[i]->name;
+    const char *near = suggest_nearest(name, names.p, names.len);
+    vec_done(&names);
+    return near;
+}
+
+void verb_option_set(const struct verb *verb, struct general_opts *general, void *opts,
+                     struct option_set *set) {
+    *set = (struct option_set){0};
+    for (const struct verb_options *o = verb->options; o && o->group; o++)
+        option_set_add(set, o->group, opts ? (char *)opts + o->base : NULL);
+    option_set_add(set, &general_options, general);
+}
+
+void verb_accept_connection(const struct verb *verb, struct option_set *set) {
+    for (const struct verb_options *o = verb->options; o && o->group; o++)
+        if (o->group == &connection_options)
+            return;
+    option_set_add(set, &connection_options, NULL);
+}
+
+void verb_shared_set(struct general_opts *general, struct shared_opts *shared,
+                     struct option_set *set) {
+    *set = (struct option_set){0};
+    option_set_add(set, &connection_options, &shared->connection);
+    option_set_add(set, &output_options, &shared->output);
+    option_set_add(set, &general_options, general);
+}

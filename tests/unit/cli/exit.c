@@ -1,0 +1,79 @@
+/* Tests of cli/exit: the table, and which error ends in which code. */
+#include "cli/exit.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+
+static void rows_are_complete_and_ordered(void **state) {
+    (void)state;
+    for (size_t i = 0; i < n_exit_rows; i++) {
+        assert_ptr_equal(exit_find(exit_rows[i].code), &exit_rows[i]);
+        assert_true(strlen(exit_rows[i].name) > 0);
+        assert_int_equal(exit_rows[i].meaning[strlen(exit_rows[i].meaning) - 1], '.');
+        if (i)
+            assert_true(exit_rows[i - 1].code < exit_rows[i].code);
+    }
+    assert_null(exit_find(77));
+    assert_null(exit_find(-1));
+}
+
+static void codes_are_the_promised_numbers(void **state) {
+    (void)state;
+    assert_int_equal(EXIT_DONE, 0);
+    assert_int_equal(EXIT_FAILED, 1);
+    assert_int_equal(EXIT_CHANGES, 2);
+    assert_int_equal(EXIT_BLOCKED, 3);
+    assert_int_equal(EXIT_ACCESS, 4);
+    assert_int_equal(EXIT_REFUSED, 5);
+    assert_int_equal(EXIT_PARTIAL, 6);
+    assert_int_equal(EXIT_USAGE, 64);
+    assert_int_equal(EXIT_SIGINT, 130);
+    assert_int_equal(EXIT_SIGPIPE, 141);
+    assert_int_equal(EXIT_SIGTERM, 143);
+}
+
+static void errors(void **state) {
+    (void)state;
+    static const struct {
+        int error;
+        enum exit_code code;
+    } t[] = {{0, EXIT_DONE},           {EINVAL, EXIT_USAGE},        {ECONNREFUSED, EXIT_ACCESS},
+             {EACCES, EXIT_ACCESS},    {EHOSTUNREACH, EXIT_ACCESS}, {ETIMEDOUT, EXIT_ACCESS},
+             {EPROTO, EXIT_ACCESS},    {ECANCELED, EXIT_SIGINT},    {ENOSPC, EXIT_FAILED},
+             {EIO, EXIT_FAILED},       {ENOENT, EXIT_FAILED},       {12345, EXIT_FAILED},
+             {ECONNRESET, EXIT_ACCESS}};
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        assert_int_equal(exit_from_errno(t[i].error), t[i].code);
+        assert_int_equal(exit_from_errno(-t[i].error), t[i].code);
+    }
+}
+
+static void answers(void **state) {
+    (void)state;
+    assert_int_equal(exit_from_http(200), EXIT_DONE);
+    assert_int_equal(exit_from_http(204), EXIT_DONE);
+    assert_int_equal(exit_from_http(401), EXIT_ACCESS);
+    assert_int_equal(exit_from_http(403), EXIT_ACCESS);
+    assert_int_equal(exit_from_http(404), EXIT_FAILED);
+    assert_int_equal(exit_from_http(409), EXIT_FAILED);
+    assert_int_equal(exit_from_http(500), EXIT_FAILED);
+    assert_int_equal(exit_from_http(301), EXIT_FAILED);
+    assert_int_equal(exit_from_http(0), EXIT_FAILED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_complete_and_ordered),
+        cmocka_unit_test(codes_are_the_promised_numbers),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
