@@ -195,6 +195,8 @@ def build(names: list[str], version: str) -> dict[str, Path]:
     with locked(cache_root() / "build.lock"):
         missing = [n for n in names if not os.access(target / n, os.X_OK)]  # the other build may have made them
         if missing:
+            for stale in cache_root().glob(".build-*"):  # of a build that was killed: the lock is ours now
+                shutil.rmtree(stale, ignore_errors=True)
             check_go(pin, ", ".join(missing))
             say(f"building {', '.join(missing)} from {pin.relative_to(HERE.parent.parent)} (once; minutes)")
             with tempfile.TemporaryDirectory(prefix=".build-", dir=cache_root()) as scratch:

@@ -1,0 +1,61 @@
+# Slipway: meson and ninja behind a few words. `make help` lists them.
+#
+# BUILD        build directory
+# PREFIX       where `make install` puts things, below DESTDIR
+# T            only tests (or checks) that have this in their name
+# MESON_FLAGS  for a build directory that does not exist yet
+BUILD = build
+PREFIX = /usr/local
+DESTDIR =
+T =
+MESON_FLAGS =
+
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false
+PROGRAMS = SLIPWAY='$(abspath $(BUILD))/slipway' PROBE='$(abspath $(BUILD))/tests/cluster/probe'
+
+.PHONY: all test test-asan test-cluster test-fresh demo bench lint format install clean help
+all: ready-build ## build the program: build/slipway
+	ninja -C $(BUILD) slipway
+
+# Packages of a set, and a configured build directory.
+ready-%:
+	@tools/setup.sh $*
+	@[ -e $(BUILD)/build.ninja ] || meson setup $(MESON_FLAGS) $(BUILD)
+
+test: ready-test ## unit, command line and tool tests; T=pattern picks some
+	ninja -C $(BUILD)
+	@python3 tests/run.py --build $(BUILD) $(T)
+
+test-asan: ## the same with the address and undefined behaviour sanitizers
+	@$(MAKE) --no-print-directory test BUILD=build-asan MESON_FLAGS='$(MESON_FLAGS) $(SANITIZE)'
+
+test-cluster: ready-cluster ## tests against a real Kubernetes control plane (needs Go once)
+	ninja -C $(BUILD)
+	@$(PROGRAMS) python3 tests/cluster/run.py $(T)
+
+test-fresh: ## `make demo` and `make test` in a fresh minimal Debian (needs root, debootstrap)
+	@tools/fresh.sh
+
+demo: all ## build it and show what it can do without a cluster
+	@tools/demo.sh $(BUILD)/slipway
+
+bench: ready-cluster ## measure beside client-go and kubectl (needs Go once); prints ratios
+	ninja -C $(BUILD)
+	@$(PROGRAMS) python3 bench/run.py
+
+lint: ready-lint ## layout, static analysis, layers, scripts; T=pattern picks some checks
+	ninja -C $(BUILD)
+	@python3 tools/lint.py --build $(BUILD) $(T)
+
+format: ready-lint ## let clang-format lay out every C file
+	@python3 tools/lint.py --build $(BUILD) --format
+
+install: all ## program, man pages and completions, into $(DESTDIR)$(PREFIX)
+	@meson configure $(BUILD) --prefix='$(PREFIX)'
+	meson install -C $(BUILD) --strip --destdir '$(abspath $(DESTDIR))'
+
+clean: ## remove the build directories
+	rm -rf build build-asan
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' Makefile | expand -t 22

@@ -1,0 +1,234 @@
+"""Runs the suites against a real control plane: `make test-cluster`.
+
+    python3 tests/cluster/run.py [--list] [PATTERN ...]
+
+A PATTERN picks tests by their name, SUITE.TEST ("harness.nodes_are_ready"): a shell pattern, or a part of the name.
+The program under test is $SLIPWAY (build/slipway), the probe is $PROBE (build/tests/cluster/probe).
+
+One line a test, as TAP; what went wrong is above its line.  A skipped test is named with the reason; with
+SLIPWAY_CLUSTER_REQUIRED=1 a skip is a failure.  A test that exceeds its limit fails with the stacks of all threads.
+The last line is `N passed, N failed`, with `, N skipped` when there are any; the status is 1 when something failed.
+Logs of the clusters of failed tests are kept and their path is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import fnmatch
+import importlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from binaries import CONTROL_PLANE, Binaries, BuildFailed, Unavailable
+from cluster import Cluster
+from context import DEFAULT_LIMIT, Context, Skip
+from process import ClusterError, Died
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(1, str(HERE.parent / "lib"))  # what suites share with other tests
+GRACE = 30  # seconds a test has to unwind after its limit before the whole run is ended
+
+
+class TimedOut(BaseException):
+    """Not an Exception, so that no test catches it by accident."""
+
+
+@dataclass
+class Test:
+    name: str
+    function: object
+
+
+def discover(patterns: list[str]) -> list[Test]:
+    found = []
+    for path in sorted(HERE.glob("test_*.py")):
+        module = importlib.import_module(path.stem)
+        suite = path.stem.removeprefix("test_")
+        for key, value in vars(module).items():
+            if key.startswith("test_") and callable(value):
+                found.append(Test(f"{suite}.{key.removeprefix('test_')}", value))
+    if not patterns:
+        return found
+    return [t for t in found if any(p in t.name or fnmatch.fnmatch(t.name, p) for p in patterns)]
+
+
+class Runner:
+    def __init__(self, tests: list[Test]) -> None:
+        self.tests = tests
+        self.passed = self.failed = self.skipped = 0
+        self.required = os.environ.get("SLIPWAY_CLUSTER_REQUIRED") == "1"
+        self._cluster: Cluster | None = None
+        self._broken: Exception | None = None
+        self._kept: set[Path] = set()
+
+    def shared(self) -> Cluster:
+        """The shared cluster, started when first asked for; one that cannot be started is not tried again."""
+        if self._broken:
+            raise ClusterError(f"the shared cluster could not be started: {self._broken}")
+        if self._cluster is None:
+            cluster = Cluster(binaries=Context.cluster_binaries)
+            try:
+                self._cluster = cluster.start()
+            except (ClusterError, Died) as error:
+                self._broken = error
+                self._kept.add(cluster.keep_logs())
+                cluster.stop()
+                raise ClusterError(f"{error}\nlogs: {cluster.logs}") from error
+        return self._cluster
+
+    def run(self) -> int:
+        print(f"1..{len(self.tests)}", flush=True)
+        reason = self.prepare()
+        for number, test in enumerate(self.tests, 1):
+            if reason:
+                self.report_skip(number, test, reason)
+            else:
+                self.run_one(number, test)
+        self.close()
+        for path in sorted(self._kept):
+            print(f"# logs kept: {path}")
+        more = f", {self.skipped} skipped" if self.skipped else ""
+        print(f"{self.passed} passed, {self.failed} failed{more}", flush=True)
+        return 1 if self.failed else 0
+
+    def prepare(self) -> str | None:
+        """Gets the programs, which may take minutes and is nobody's time limit; the reason when it cannot be done."""
+        try:
+            if not shutil.which("openssl"):
+                raise Unavailable("no openssl command to make certificates with")
+            Context.cluster_binaries = Binaries()
+            Context.cluster_binaries.need(*CONTROL_PLANE)
+        except Unavailable as reason:
+            return str(reason)
+        return None
+
+    def report_skip(self, number: int, test: Test, reason: str) -> None:
+        if self.required:
+            self.failed += 1
+            print(f"# skipped, and SLIPWAY_CLUSTER_REQUIRED=1 makes that a failure: {reason}")
+            print(f"not ok {number} - {test.name}", flush=True)
+        else:
+            self.skipped += 1
+            print(f"ok {number} - {test.name} # SKIP {reason}", flush=True)
+
+    def run_one(self, number: int, test: Test) -> None:
+        context, begun = Context(test.name, self.shared), time.monotonic()
+        trouble, skip = self.call(test, context)
+        signal.alarm(GRACE)
+        try:
+            notes = context.close(failed=bool(trouble))
+        except TimedOut:
+            notes = ["its clean-up did not end"]
+            trouble = trouble or ["its clean-up did not end"]
+        signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
+        seconds = time.monotonic() - begun
+        trouble += self.check_shared(bool(trouble))
+        if skip is not None:
+            self.report_skip(number, test, skip)
+            return
+        for line in trouble + notes if trouble else []:
+            print(f"# {line}")
+        if trouble:
+            self.failed += 1
+        else:
+            self.passed += 1
+        print(f"{'not ok' if trouble else 'ok'} {number} - {test.name} ({seconds:.1f} s)", flush=True)
+
+    def call(self, test: Test, context: Context) -> tuple[list[str], str | None]:
+        """Runs the test under its limit: what went wrong, line by line, and the reason if it wants to be skipped."""
+        seconds = getattr(test.function, "limit", DEFAULT_LIMIT)
+        stacks = tempfile.TemporaryFile("w+")
+
+        def expired(*_):
+            faulthandler.dump_traceback(stacks, all_threads=True)
+            raise TimedOut
+
+        signal.signal(signal.SIGALRM, expired)
+        faulthandler.dump_traceback_later(seconds + 2 * GRACE, exit=True)
+        signal.alarm(int(seconds) or 1)
+        try:
+            test.function(context)
+            return [], None
+        except Skip as reason:
+            return [], str(reason)
+        except TimedOut:
+            stacks.seek(0)
+            return [f"it took longer than its limit of {seconds:g} s"] + stacks.read().splitlines(), None
+        except (Exception, ClusterError):
+            return describe(*sys.exc_info()), None
+        finally:
+            signal.alarm(0)
+
+    def check_shared(self, failed: bool) -> list[str]:
+        """The next test gets a cluster that runs; after a failure the logs stay.  A test that broke it has failed."""
+        cluster = self._cluster
+        if cluster is None:
+            return []
+        if failed:
+            self._kept.add(cluster.keep_logs())
+        for component in cluster.components.values():
+            if component.running:
+                component.resume()
+            else:
+                self._kept.add(cluster.keep_logs())
+                cluster.stop()
+                self._cluster = None
+                return [f"{component.name} of the shared cluster does not run any more"]
+        return []
+
+    def close(self) -> None:
+        if self._cluster:
+            self._cluster.stop()
+
+
+def describe(kind, error, trace) -> list[str]:
+    """A traceback that begins in the test, not in the runner."""
+    frames = traceback.extract_tb(trace)[1:]
+    lines = "".join(traceback.format_list(frames)).splitlines()
+    text = "".join(traceback.format_exception_only(kind, error)).splitlines()
+    if isinstance(error, subprocess.TimeoutExpired):
+        for name, output in (("stdout", error.stdout), ("stderr", error.stderr)):
+            said = output.decode(errors="replace") if isinstance(output, bytes) else output or ""
+            text += [f"{name}: {line}" for line in said.splitlines()[-10:]]
+    return lines + text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", action="store_true", help="print the names of the tests and end")
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN")
+    arguments = parser.parse_args()
+    tests = discover(arguments.patterns)
+    if not tests:
+        print(f"no test matches {' '.join(arguments.patterns)}", file=sys.stderr)
+        return 2
+    if arguments.list:
+        print("\n".join(t.name for t in tests))
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    runner = Runner(tests)
+    try:
+        return runner.run()
+    except BuildFailed as error:
+        print(f"# {error}", file=sys.stderr)
+        print(f"0 passed, {len(tests)} failed", flush=True)
+        return 1
+    except KeyboardInterrupt:
+        print("# interrupted", file=sys.stderr)
+        return 130
+    finally:
+        runner.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

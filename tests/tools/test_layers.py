@@ -1,0 +1,95 @@
+"""The layer check: the tree obeys it, and it finds what it is for."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(TOP / "tests"), str(TOP / "tools")]
+import layers  # noqa: E402
+import tap  # noqa: E402
+
+
+class ThisTree(unittest.TestCase):
+    def test_layers_of_src(self) -> None:
+        count, breaches = layers.check(TOP / "src")
+        self.assertGreater(count, 10)
+        self.assertEqual(breaches, [])
+
+    def test_every_directory_has_its_place(self) -> None:
+        self.assertLessEqual({d.name for d in (TOP / "src").iterdir() if d.is_dir()}, set(layers.ORDER))
+
+
+class Finds(unittest.TestCase):
+    def breaches(self, path: str, text: str) -> list[str]:
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory, path)
+            file.parent.mkdir(parents=True)
+            file.write_text(text)
+            count, found = layers.check(Path(directory))
+            self.assertEqual(count, 1)
+            return [breach.removeprefix(f"{directory}/") for breach in found]
+
+    def refused(self, path: str, text: str, *words: str) -> None:
+        found = self.breaches(path, text)
+        self.assertEqual(len(found), 1, found)
+        for word in words:
+            self.assertIn(word, found[0])
+
+    def allowed(self, path: str, text: str) -> None:
+        self.assertEqual(self.breaches(path, text), [])
+
+    def test_upwards(self) -> None:
+        self.refused("base/x.c", '\n#include "net/loop.h"\n', "base/x.c:2: ", "base may not include")
+        self.refused("kube/x.h", '#include "cli/cli.h"\n', "kube/x.h:1: ")
+        self.refused("net/x.c", '#  include   "kube/config.h"\n', "net/x.c:1: ")
+
+    def test_every_step_upwards(self) -> None:
+        for i, low in enumerate(layers.ORDER):
+            for high in layers.ORDER[i + 1:]:
+                self.refused(f"{low}/x.c", f'#include "{high}/y.h"\n', f"{low} may not include")
+
+    def test_downwards(self) -> None:
+        for i, high in enumerate(layers.ORDER):
+            for low in layers.ORDER[:i + 1]:
+                if high != "engine" or low in ("base", "model", "engine"):
+                    self.allowed(f"{high}/x.c", f'#include "{low}/y.h"\n')
+
+    def test_engine_knows_base_and_model_only(self) -> None:
+        self.refused("engine/x.c", '#include "net/loop.h"\n', "knows only base, model, engine")
+        self.refused("engine/x.c", '#include "kube/config.h"\n', "knows only base, model, engine")
+
+    def test_no_way_around_by_a_relative_path(self) -> None:
+        self.refused("base/x.c", '#include "../net/loop.h"\n', "leaves its directory")
+
+    def test_unknown_directory(self) -> None:
+        self.refused("misc/x.c", "\n", "no layer")
+
+    def test_impure_headers(self) -> None:
+        for header in ("time.h", "unistd.h", "event2/event.h", "curl/curl.h", "sys/socket.h", "fcntl.h"):
+            for layer in ("engine", "model"):
+                self.refused(f"{layer}/x.c", f"#include <{header}>\n", header, "no I/O")
+            self.allowed("kube/x.c", f"#include <{header}>\n")
+
+    def test_pure_headers(self) -> None:
+        for header in ("string.h", "stdint.h", "stdlib.h", "jansson.h", "errno.h"):
+            self.allowed("engine/x.c", f"#include <{header}>\n")
+
+    def test_impure_calls(self) -> None:
+        for call in ("time(NULL)", "clock_gettime(CLOCK_REALTIME, &ts)", 'getenv("HOME")', 'fopen("f", "r")', "rand ()"):
+            self.refused("engine/x.c", f"int f(void) {{\n    return {call};\n}}\n", "engine/x.c:2: ", call.split("(")[0].strip())
+            self.allowed("exec/x.c", f"int f(void) {{ return {call}; }}\n")
+
+    def test_words_that_are_no_calls(self) -> None:
+        self.allowed("engine/x.c", '/* time(NULL) is\n * fopen("x") */\nconst char *s = "getenv(\\"a\\") read(0)"; // exit(1)\n'
+                                   "int runtime(int a) { return set_time(a) + world->open(a) + ops.read(a); }\n")
+
+    def test_line_after_a_long_comment(self) -> None:
+        self.refused("engine/x.c", "/*\n\n\n*/\nint f(void) { return rand(); }\n", "engine/x.c:5: ")
+
+
+if __name__ == "__main__":
+    tap.main()
