@@ -27,6 +27,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import load
+from agree import disagreements
 from measure import Held, HoldFailed, hold, start_times
 
 from binaries import SKIP_STATUS, Binaries, BuildFailed, Unavailable
@@ -136,9 +137,19 @@ class Bench:
                     runs[name].append(run)
                     say(f"  {turn + 1}/{a.rounds} {name}: {run.rest_anon / 1024:.1f} MB private at rest, "
                         f"{run.peak_anon / 1024:.1f} MB peak, {run.synced_cpu:.2f} s CPU, {run.synced_wall:.1f} s")
+            if SLIPWAY in commands:
+                self.agreement(cluster, commands[SLIPWAY])
             self.numbers["hold"] = {name: [asdict(r) for r in each] for name, each in runs.items()}
             self.numbers["server_rss_kb"] = {n: c.memory_kb() for n, c in cluster.components.items()}
         self.report_holding({name: each for name, each in runs.items() if each})
+
+    def agreement(self, cluster, command: list[str]) -> None:
+        probe = self.slipway.parent / "tests" / "cluster" / "probe"
+        agreed, wrong = disagreements(command, probe, self.binaries.path("kubectl"), cluster.admin)
+        say(f"  {agreed} objects of Slipway's dump agree with kubectl, {len(wrong)} do not")
+        self.numbers["agreement"] = {"agreed": agreed, "wrong": wrong[:20]}
+        if wrong:
+            self.broken.append(f"{len(wrong)} objects of Slipway's dump differ from kubectl's, first {wrong[0]}")
 
     def report_holding(self, runs: dict[str, list[Held]]) -> None:
         rows = [["holding (median)", "private at sync", "at rest", "after forced GC", "peak", "file pages", "peak/rest",

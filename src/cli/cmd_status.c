@@ -196,8 +196,9 @@ static int print_all(struct status_run *r) {
         return print_document(r, &s, &arena);
     for (size_t i = 0; i < s.n; i++)
         add_row(r, &s.nodes[i], &arena);
-    if (!s.n && !r->n_names) {
-        cli_note(r->session.cli, "No nodes found");
+    if (!s.n) {
+        if (!r->n_names)
+            cli_note(r->session.cli, "No nodes found");
         return EXIT_DONE;
     }
     return cli_print_table(r->session.cli, r->table, &r->opts->output, "slipway.status/1.0");

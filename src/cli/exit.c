@@ -34,6 +34,10 @@ enum exit_code exit_from_errno(int code) {
         return EXIT_DONE;
     case EINVAL:
     case EBADMSG:
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EFBIG:
         return EXIT_USAGE;
     case EACCES:
     case EPERM:

@@ -90,7 +90,9 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
                        int64_t retry_in) {
     struct session_feed_state *f = arg;
     struct session *s = f->session;
-    bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE;
+    /* Whoever names a time limit wants to know when it has passed. */
+    bool too_late = outcome == KUBE_UNKNOWN && s->conn.client.timeout;
+    bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE && !too_late;
     if (s->failed)
         return;
     f->problems++;

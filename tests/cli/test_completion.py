@@ -120,9 +120,9 @@ class Bash(Case):
             self.assertEqual(done.stdout, "")
 
     def test_words(self) -> None:
-        self.assertEqual(self.tab("slipway versi", "slipway version --cli", "slipway --color alw", "slipway completion b",
+        self.assertEqual(self.tab("slipway versi", "slipway version --insec", "slipway --color alw", "slipway completion b",
                                   "slipway --context pro", "slipway nonsense x"),
-                         ["slipway version ", "slipway version --client ", "slipway --color always ", "slipway completion bash ",
+                         ["slipway version ", "slipway version --insecure-skip-tls-verify ", "slipway --color always ", "slipway completion bash ",
                           "slipway --context prod ", "slipway nonsense x"])
 
     def test_equals_and_colons(self) -> None:
@@ -164,10 +164,10 @@ class OtherShells(Case):
             shell.send("unsetopt prompt_sp beep zle_bracketed_paste; autoload -Uz compinit; compinit -u -D\n")
             shell.send(f"cd {self.directory}; source ./_slipway; print rea''dy\n")
             shell.expect("ready\r\n")
-            for line, want in {"slipway versi": "slipway version", "slipway version --output=y": "slipway version --output=yaml",
-                               "slipway --context arn": "slipway --context arn:aws:eks:eu-west-1:123:cluster/test",
-                               "slipway --color alw": "slipway --color always", "slipway --kubeconfig _sli": "slipway --kubeconfig _slipway"
-                               }.items():
+            lines = {"slipway versi": "slipway version", "slipway version --output=y": "slipway version --output=yaml",
+                     "slipway --context arn": "slipway --context arn:aws:eks:eu-west-1:123:cluster/test",
+                     "slipway --color alw": "slipway --color always", "slipway --kubeconfig _sli": "slipway --kubeconfig _slipway"}
+            for line, want in lines.items():
                 # zsh may take back the blank that it has added.
                 shell.send(f"{line}\t\x01print -r '<\x05>' do''ne\n")
                 got = shell.expect("done\r\n").rsplit("<", 1)[1]

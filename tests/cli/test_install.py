@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tap  # noqa: E402
-from program import BUILD, LIMIT, environment, run  # noqa: E402
+from program import BUILD, LIMIT, run  # noqa: E402
 
 
 def verbs() -> list[str]:

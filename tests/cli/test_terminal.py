@@ -139,8 +139,8 @@ class LostOutput(unittest.TestCase):
         for disposition in (signal.SIG_DFL, signal.SIG_IGN):
             read, write = os.pipe()
             os.close(read)
-            done = subprocess.run([SLIPWAY, "help"], stdout=write, stderr=subprocess.PIPE, text=True, timeout=LIMIT, env=environment(),
-                                  preexec_fn=lambda d=disposition: signal.signal(signal.SIGPIPE, d))
+            done = subprocess.run([SLIPWAY, "help"], stdout=write, stderr=subprocess.PIPE, text=True, timeout=LIMIT,
+                                  env=environment(), preexec_fn=lambda d=disposition: signal.signal(signal.SIGPIPE, d))
             os.close(write)
             self.assertEqual((done.returncode, done.stderr), (141, ""))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -115,17 +118,19 @@ class Version(Case):
         client = json.loads(self.good(run("version", "--client", "-o", "json")))["clientVersion"]
         self.assertEqual(f"Client Version: {client['gitVersion']}\n", self.good(run("version", "--client")))
         self.assertIn(client["platform"].split("/")[0], "linux")
-        self.assertRegex(client["compiler"], "gcc|clang")
+        self.assertRegex(client["compiler"], r"^(gcc|clang) \d+\.\d+\.\d+$")
 
     def test_other_formats(self) -> None:
         version = json.loads(self.good(run("version", "--client", "-ojson")))["clientVersion"]["gitVersion"]
         self.assertIn(f"clientVersion:\n  gitVersion: {version}\n", self.good(run("version", "--client", "-o", "yaml")))
         self.assertEqual(self.good(run("version", "--client", "-o=jsonpath={.clientVersion.gitVersion}")), version)
-        self.assertEqual(self.good(run("version", "--client", "-o", 'jsonpath={range .*}{.gitVersion}{"\\n"}{end}')), f"{version}\n")
+        template = 'jsonpath={range .*}{.gitVersion}{"\\n"}{end}'
+        self.assertEqual(self.good(run("version", "--client", "-o", template)), f"{version}\n")
 
     def test_refused_formats(self) -> None:
         self.wrong(run("version", "-o", "go-template={{.x}}"), 64,
-                   'flag -o: format "go-template" needs Go; use jsonpath=TEMPLATE, or json and a tool like jq', "slipway version --help")
+                   'flag -o: format "go-template" needs Go; use jsonpath=TEMPLATE, or json and a tool like jq',
+                   "slipway version --help")
         self.wrong(run("version", "-o", "wide"), 64,
                    'flag -o: format "wide" is for tables, and this is none: use json, yaml or jsonpath=TEMPLATE',
                    "slipway version --help")
@@ -133,12 +138,72 @@ class Version(Case):
                    "slipway version --help")
 
 
+class ServerVersion(Case):
+    """A server that is there, and all the ways in which it is not."""
+
+    def serve(self, body: bytes, content_type: str = "application/json") -> str:
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200 if self.path == "/version" else 404)
+                self.send_header("Content-Type", content_type)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    def test_answers(self) -> None:
+        url = self.serve(b'{"major":"1","minor":"36","gitVersion":"v1.36.3","platform":"linux/amd64"}')
+        client = self.good(run("version", "--client"))
+        self.assertEqual(self.good(run("version", "-s", url)), f"{client}Server Version: v1.36.3\n")
+        both = json.loads(self.good(run("version", "-o", "json", SLIPWAY_SERVER=url)))
+        self.assertEqual(both["serverVersion"], {"major": "1", "minor": "36", "gitVersion": "v1.36.3", "platform": "linux/amd64"})
+        self.assertEqual(self.good(run("version", "--client", "-s", url)), client)
+
+    def test_hostile_answer(self) -> None:
+        out = self.good(run("version", "-s", self.serve(b'{"gitVersion":"v1\\u001b[31m\\u202e"}')))
+        self.assertIn("Server Version: v1\\x1b[31m\\u{202e}\n", out)
+
+    def test_no_kubernetes(self) -> None:
+        for body, kind in ((b"<html>hello</html>", "text/html"), (b"{}", "application/json"), (b"[1]", "application/json"),
+                           (b"", "application/json"), (b'{"gitVersion":7}', "application/json")):
+            done = run("version", "-s", self.serve(body, kind))
+            self.assertEqual(done.code, 4, done.err)
+            self.assertEqual(done.out, self.good(run("version", "--client")))
+            self.assertEqual(len(done.err.splitlines()), 1)
+            self.assertIn("error: cannot ask the server for its version: ", done.err)
+
+    def test_nobody_there(self) -> None:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))  # bound, but nobody listens
+            done = run("version", "-o", "json", "-s", f"http://127.0.0.1:{s.getsockname()[1]}")
+        self.assertEqual(done.code, 4)
+        self.assertNotIn("serverVersion", json.loads(done.out))
+        self.assertRegex(done.err, r"\Aerror: cannot ask the server for its version: .+\n\Z")
+
+    def test_no_configuration(self) -> None:
+        """Without any cluster there is nothing to ask and nothing wrong."""
+        self.good(run("version", HOME="/nonexistent"))
+        done = run("version", "--kubeconfig", "/nonexistent/config")
+        self.assertEqual((done.code, done.out), (64, self.good(run("version", "--client"))))
+        self.assertIn("/nonexistent/config", done.err)
+        self.assertEqual(len(done.err.splitlines()), 1)
+
+
 class Mistakes(Case):
     def test_verbs(self) -> None:
         self.wrong(run("versoin"), 64, 'unknown verb "versoin" (did you mean "version"?)', "slipway help")
         self.wrong(run("frobnicate"), 64, 'unknown verb "frobnicate"', "slipway help")
         self.wrong(run(""), 64, 'unknown verb ""', "slipway help")
-        self.wrong(run("help", "exit-code"), 64, 'there is no verb or topic "exit-code" (did you mean "exit-codes"?)', "slipway help")
+        self.wrong(run("help", "exit-code"), 64, 'there is no verb or topic "exit-code" (did you mean "exit-codes"?)',
+                   "slipway help")
 
     def test_flags(self) -> None:
         self.wrong(run("version", "--clinet"), 64, 'unknown flag "--clinet" (did you mean "--client"?)', "slipway version --help")
@@ -147,7 +212,8 @@ class Mistakes(Case):
         self.wrong(run("--client", "version"), 64, 'unknown flag "--client": flags of a verb stand after it', "slipway help")
         self.wrong(run("--context"), 64, "flag --context needs a value: NAME", "slipway help")
         self.wrong(run("version", "--context"), 64, "flag --context needs a value: NAME", "slipway version --help")
-        self.wrong(run("version", "--color", "mauve"), 64, 'flag --color: "mauve" must be auto, always or never', "slipway version --help")
+        self.wrong(run("version", "--color", "mauve"), 64, 'flag --color: "mauve" must be auto, always or never',
+                   "slipway version --help")
         self.wrong(run("-q"), 64, "a verb is missing", "slipway help")
 
     def test_arguments(self) -> None:

@@ -67,10 +67,11 @@ static void assert_lacks(const char *line, const char *piece) {
 
 static void verbs_first(void **state) {
     (void)state;
-    assert_has("", "version\tShow the version of this program\n");
+    assert_has("", "version\tShow the versions of this program and of the server\n");
     assert_has("", ":4\n");
     assert_lacks("", "__");
-    assert_string_equal(complete("vers"), "version\tShow the version of this program\n:4\n");
+    assert_string_equal(complete("vers"),
+                        "version\tShow the versions of this program and of the server\n:4\n");
     assert_string_equal(complete("__"), ":4\n");
     /* Flags may come first. */
     assert_has("--context x ", "version\t");
@@ -85,11 +86,11 @@ static void flags(void **state) {
     (void)state;
     assert_has("version -", "--client\tOnly the version");
     assert_has("version -", "\n-o\tFormat: json");
-    assert_string_equal(complete("version --cl"),
-                        "--client\tOnly the version of this program; ask no server\n:4\n");
+    assert_string_equal(complete("version --quie"), "--quiet\tOnly errors on standard error\n:4\n");
     assert_lacks("version --", "\n-o\t");
-    assert_lacks("version --", "--v\t");       /* hidden */
-    assert_lacks("version --", "--context\t"); /* not this verb's */
+    assert_lacks("version --", "--v\t");    /* hidden */
+    assert_lacks("help --", "--context\t"); /* of no use there, but accepted */
+    assert_string_equal(complete("help --context=m"), "master\n:4\n");
     assert_lacks("version --", "{prog}");
     assert_has("--", "--context\t");
     assert_lacks("--", "--selector\t");

@@ -47,7 +47,7 @@ static void errors(void **state) {
     } t[] = {{0, EXIT_DONE},           {EINVAL, EXIT_USAGE},        {ECONNREFUSED, EXIT_ACCESS},
              {EACCES, EXIT_ACCESS},    {EHOSTUNREACH, EXIT_ACCESS}, {ETIMEDOUT, EXIT_ACCESS},
              {EPROTO, EXIT_ACCESS},    {ECANCELED, EXIT_SIGINT},    {ENOSPC, EXIT_FAILED},
-             {EIO, EXIT_FAILED},       {ENOENT, EXIT_FAILED},       {12345, EXIT_FAILED},
+             {EIO, EXIT_FAILED},       {ENOENT, EXIT_USAGE},        {12345, EXIT_FAILED},
              {ECONNRESET, EXIT_ACCESS}};
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {
         assert_int_equal(exit_from_errno(t[i].error), t[i].code);
