@@ -22,6 +22,11 @@ static int bad_certificate(const struct curl_failure *f, struct err *err) {
     char when[TIMEFMT_LEN];
     switch (peer->error) {
     case X509_V_OK:
+        /* What libcurl calls it when the server finds our certificate expired, in TLS 1.2. */
+        if (streq(f->detail, "SSL certificate verification failed"))
+            return err_set(err, EPROTO,
+                           "%s: the server refuses our client certificate because it has expired",
+                           f->server);
         return err_set(err, EPROTO,
                        "%s: the %s's certificate is not valid for %s but for %s (is the address "
                        "right? else give tls-server-name)",
@@ -149,8 +154,8 @@ int curl_error_explain(const struct curl_failure *f, bool *sent, struct err *err
         return no_connection(f, err);
     case CURLE_OPERATION_TIMEDOUT:
         if (!f->sent)
-            return err_set(err, ETIMEDOUT, "cannot reach %s%s: no connection within %lld s",
-                           f->proxy ? "the proxy " : "", f->proxy ? f->proxy : f->server,
+            return err_set(err, ETIMEDOUT, "cannot reach %s%s%s: no connection within %lld s",
+                           f->server, f->proxy ? " through the proxy " : "", strna(f->proxy),
                            (long long)(f->connect_timeout / USEC_PER_SEC));
         return err_set(err, ETIMEDOUT, "%s: no answer in time", f->server);
     case CURLE_PROXY:

@@ -73,7 +73,7 @@ static bool names(char *entry, const char *host, const struct address *addr, int
     }
     if (colon) {
         *colon = '\0';
-        if (atoi(colon + 1) != port)
+        if (strtol(colon + 1, NULL, 10) != port)
             return false;
     }
     struct address a = address_of(entry);

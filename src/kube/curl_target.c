@@ -55,7 +55,7 @@ static int address_parse(const char *server, struct address *a, struct err *err)
         curl_url_get(u, CURLUPART_QUERY, &a->query, 0);
     }
     curl_url_cleanup(u);
-    if (bad)
+    if (bad || !a->scheme)
         return err_set(err, EINVAL, "server \"%s\" is not a URL like https://host:port", server);
     if (!streq(a->scheme, "https") && !streq(a->scheme, "http"))
         return err_set(err, EINVAL,
@@ -140,8 +140,8 @@ static int fill(struct curl_target *t, const struct kube_config *config, const s
                 curl_getenv_fn *env, struct err *err) {
     bool https = streq(a->scheme, "https");
     t->host = bare_host(a->host);
-    int r = curl_proxy_choose(config->proxy_url, https, t->host, a->port ? atoi(a->port) : 0, env,
-                              &t->proxy, err);
+    int r = curl_proxy_choose(config->proxy_url, https, t->host,
+                              (int)strtol(strna(a->port), NULL, 10), env, &t->proxy, err);
     if (r < 0)
         return r;
     t->server = xstrdup(config->server);

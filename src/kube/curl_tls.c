@@ -16,6 +16,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/timefmt.h"
+#include "base/utf8.h"
+#include "kube/keypair.h"
 
 /* A bundle of all public CAs is 220 KiB. */
 enum { CA_MAX = 1024 * 1024 };
@@ -162,47 +164,38 @@ const struct curl_tls_peer *curl_tls_peer(const struct curl_tls *tls) {
 
 /* --- our own certificate --- */
 
+/* Once for each generation of credentials. */
+static int check_identity(struct curl_tls *tls, const struct kube_credentials *cred,
+                          struct err *err) {
+    if (!tls->identity_checked || tls->identity != cred->generation) {
+        int64_t until = 0;
+        char when[TIMEFMT_LEN];
+        err_done(&tls->identity_err);
+        tls->identity_err = ERR_INIT;
+        keypair_check(cred->cert_pem, strna(cred->key_pem), &until, &tls->identity_err);
+        tls->identity_checked = true;
+        tls->identity = cred->generation;
+        if (until && until < (int64_t)time(NULL) * USEC_PER_SEC)
+            log_warn(tls->log, "the client certificate expired on %s",
+                     time_format(until, false, when));
+    }
+    if (tls->identity_err.code)
+        return err_set(err, tls->identity_err.code, "%s", err_msg(&tls->identity_err));
+    return 0;
+}
+
+/* --- what the server shows --- */
+
 static int64_t asn1_usec(const ASN1_TIME *t) {
     struct tm tm;
     return t && ASN1_TIME_to_tm(t, &tm) ? (int64_t)timegm(&tm) * USEC_PER_SEC : 0;
 }
 
-static int check_identity(struct curl_tls *tls, const char *cert_pem, const char *key_pem,
-                          struct err *err) {
-    int r = 0;
-    bool encrypted = false;
-    BIO *bio = BIO_new_mem_buf(cert_pem, -1);
-    X509 *cert = PEM_read_bio_X509(bio, NULL, no_passphrase, &encrypted);
-    BIO_free(bio);
-    bio = BIO_new_mem_buf(strna(key_pem), -1);
-    EVP_PKEY *key = cert ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, &encrypted) : NULL;
-    BIO_free(bio);
-    char when[TIMEFMT_LEN];
-    if (!cert)
-        r = err_set(err, EINVAL, "the client certificate is no PEM certificate");
-    else if (!key && encrypted)
-        r = err_set(err, EINVAL,
-                    "the client key is encrypted, which kubeconfigs do not provide for (decrypt it "
-                    "with openssl pkey)");
-    else if (!key)
-        r = err_set(err, EINVAL, "the client key is no PEM private key");
-    else if (!X509_check_private_key(cert, key))
-        r = err_set(err, EINVAL, "the client key does not belong to the client certificate");
-    else if (X509_cmp_current_time(X509_get0_notAfter(cert)) < 0)
-        log_warn(tls->log, "the client certificate expired on %s",
-                 time_format(asn1_usec(X509_get0_notAfter(cert)), false, when));
-    X509_free(cert);
-    EVP_PKEY_free(key);
-    ERR_clear_error();
-    return r;
-}
-
-/* --- what the server shows --- */
-
 static void add_name(struct str *names, const char *name, size_t len) {
+    _cleanup_free_ char *text = xstrndup(name, len);
     if (names->len)
         str_add(names, ", ");
-    str_addn(names, name, len);
+    utf8_printable(names, text); /* a certificate can hold anything */
 }
 
 static char *names_of(X509 *cert) {
@@ -316,15 +309,9 @@ int curl_tls_apply(struct curl_tls *tls, const struct kube_credentials *cred, CU
     }
     if (!cred || !cred->cert_pem)
         return 0;
-    if (!tls->identity_checked || tls->identity != cred->generation) {
-        err_done(&tls->identity_err);
-        tls->identity_err = ERR_INIT;
-        check_identity(tls, cred->cert_pem, cred->key_pem, &tls->identity_err);
-        tls->identity_checked = true;
-        tls->identity = cred->generation;
-    }
-    if (tls->identity_err.code)
-        return err_set(err, tls->identity_err.code, "%s", err_msg(&tls->identity_err));
+    int r = check_identity(tls, cred, err);
+    if (r < 0)
+        return r;
     set_blob(easy, CURLOPT_SSLCERT_BLOB, cred->cert_pem, strlen(cred->cert_pem));
     set_blob(easy, CURLOPT_SSLKEY_BLOB, cred->key_pem, strlen(cred->key_pem));
     return 0;

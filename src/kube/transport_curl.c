@@ -4,12 +4,8 @@
 #include <assert.h>
 #include <curl/curl.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -17,6 +13,7 @@
 #include "kube/curl_error.h"
 #include "kube/curl_head.h"
 #include "kube/curl_loop.h"
+#include "kube/curl_request.h"
 #include "kube/curl_target.h"
 #include "kube/curl_tls.h"
 
@@ -33,13 +30,6 @@ enum {
     DISCARD_MAX = 64 * 1024,
     /* client-go's dial timeout. */
     CONNECT_TIMEOUT_S = 30,
-    /* spec: a path that is dead is to be noticed within half a minute. */
-    USER_TIMEOUT_MS = 30000,
-    KEEPALIVE_IDLE_S = 30,
-    KEEPALIVE_INTERVAL_S = 10,
-    KEEPALIVE_COUNT = 3,
-    /* libcurl would take 64 KiB for each write; our bodies are small. */
-    UPLOAD_BUFFER = 16 * 1024,
 };
 
 struct curl_transport {
@@ -143,7 +133,7 @@ static void drop_attempt(struct kube_call *c) {
         curl_easy_cleanup(c->easy);
     }
     c->easy = NULL;
-    curl_slist_free_all(c->headers);
+    curl_request_headers_free(c->headers);
     c->headers = NULL;
     curl_head_done(&c->head);
     loop_timer_stop(c->timer);
@@ -296,10 +286,15 @@ static void done(void *arg, CURL *easy, CURLcode code) {
 
 /* --- time --- */
 
+static int64_t later(int64_t from, int64_t by) {
+    int64_t sum;
+    return __builtin_add_overflow(from, by, &sum) ? INT64_MAX : sum;
+}
+
 static void arm(struct kube_call *c) {
-    int64_t due = c->deadline;
-    if (c->idle && (!due || c->heard + c->idle < due))
-        due = c->heard + c->idle;
+    int64_t due = c->deadline, quiet = later(c->heard, c->idle);
+    if (c->idle && (!due || quiet < due))
+        due = quiet;
     if (due)
         loop_timer_set(c->timer, due - loop_now(c->t->loop));
 }
@@ -327,7 +322,7 @@ static void on_timer(void *arg) {
     if (c->deadline && now >= c->deadline)
         err_set(&err, ETIMEDOUT, "%s: %s %s", t->target.server, what,
                 duration_format(c->timeout, limit));
-    else if (c->idle && now >= c->heard + c->idle)
+    else if (c->idle && now >= later(c->heard, c->idle))
         err_set(&err, ETIMEDOUT, "%s: nothing was received for %s", t->target.server,
                 duration_format(c->idle, limit));
     else {
@@ -338,17 +333,6 @@ static void on_timer(void *arg) {
 }
 
 /* --- what libcurl asks --- */
-
-static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose) {
-    (void)arg;
-    (void)purpose;
-    /* Credential plugins and hooks are children of ours. */
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    int ms = USER_TIMEOUT_MS, count = KEEPALIVE_COUNT;
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-    return CURL_SOCKOPT_OK;
-}
 
 static bool repeatable(const struct kube_call *c) {
     return streq(c->method, "GET") || streq(c->method, "HEAD") || streq(c->method, "OPTIONS");
@@ -416,82 +400,6 @@ static size_t on_data(char *p, size_t one, size_t len, void *arg) {
 
 /* --- an attempt --- */
 
-static int add_header(struct kube_call *c, const char *name, const char *value, struct err *err) {
-    if (!header_value_valid(value))
-        return err_set(err, EINVAL, "the value for the header %s has control characters in it",
-                       name);
-    _cleanup_free_ char *line = xasprintf("%s:%s%s", name, *value ? " " : "", value);
-    struct curl_slist *longer = curl_slist_append(c->headers, line);
-    if (!longer)
-        return err_set(err, ENOMEM, "out of memory");
-    c->headers = longer;
-    return 0;
-}
-
-/* An empty value keeps libcurl from sending a header of its own. */
-static int set_headers(struct kube_call *c, const char *authorization, struct err *err) {
-    struct curl_transport *t = c->t;
-    int r = 0;
-    for (struct curl_slist *h = t->target.headers; h && !r; h = h->next) {
-        struct curl_slist *longer = curl_slist_append(c->headers, h->data);
-        c->headers = longer ? longer : c->headers;
-        r = longer ? 0 : err_set(err, ENOMEM, "out of memory");
-    }
-    if (!r)
-        r = add_header(c, "Accept", c->accept ? c->accept : "*/*", err);
-    if (!r)
-        r = add_header(c, "Content-Type", strna(c->content_type), err);
-    if (!r)
-        r = add_header(c, "Expect", "", err);
-    if (!r && !t->compress)
-        r = add_header(c, "Accept-Encoding", "", err);
-    if (!r && authorization)
-        r = add_header(c, "Authorization", authorization, err);
-    curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
-    return r;
-}
-
-static void set_method(struct kube_call *c) {
-    bool writes = streq(c->method, "POST") || streq(c->method, "PUT") || streq(c->method, "PATCH");
-    if (streq(c->method, "HEAD")) {
-        curl_easy_setopt(c->easy, CURLOPT_NOBODY, 1L);
-        return;
-    }
-    if (c->body_len || writes) {
-        curl_easy_setopt(c->easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(c->easy, CURLOPT_POSTFIELDS, c->body_len ? c->body : "");
-        curl_easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)c->body_len);
-    }
-    curl_easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, c->method);
-}
-
-static void set_way(struct kube_call *c) {
-    struct curl_transport *t = c->t;
-    CURL *easy = c->easy;
-    bool http2 = t->http2 && c->lane == KUBE_LANE_CALL;
-    _cleanup_free_ char *url = xasprintf("%s%s", t->target.base, c->path);
-    curl_easy_setopt(easy, CURLOPT_URL, url);
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_CONNECT_TO, t->target.connect_to);
-    curl_easy_setopt(easy, CURLOPT_PROXY, t->target.proxy.url);
-    curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
-                     (long)(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)http2);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(t->connect_timeout / USEC_PER_MSEC));
-    curl_easy_setopt(easy, CURLOPT_SHARE, t->share);
-    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
-    curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Without this, giving up a call waits for its DNS look-up, and everything with it. */
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-}
-
 static void set_callbacks(struct kube_call *c) {
     CURL *easy = c->easy;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, c);
@@ -502,10 +410,6 @@ static void set_callbacks(struct kube_call *c) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, c);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, c);
-    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER);
-    /* Decodes what comes; set_headers() keeps us from asking for it. (libcurl's receive buffer
-     * stays at its 16 KiB: a TLS record is no longer, and it hands out no more at once.) */
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 }
 
 static int launch(struct kube_call *c, const struct kube_credentials *cred, struct err *err) {
@@ -513,14 +417,24 @@ static int launch(struct kube_call *c, const struct kube_credentials *cred, stru
     c->easy = curl_easy_init();
     if (!c->easy)
         return err_set(err, ENOMEM, "out of memory");
-    set_way(c);
+    struct curl_request req = {
+        .method = c->method,
+        .path = c->path,
+        .accept = c->accept,
+        .content_type = c->content_type,
+        .authorization = cred ? cred->authorization : NULL,
+        .user_agent = t->user_agent,
+        .body = c->body,
+        .body_len = c->body_len,
+        .http2 = t->http2 && c->lane == KUBE_LANE_CALL,
+        .compress = t->compress,
+        .connect_timeout = t->connect_timeout,
+    };
+    curl_easy_setopt(c->easy, CURLOPT_SHARE, t->share);
     set_callbacks(c);
-    set_method(c);
-    int r = set_headers(c, cred ? cred->authorization : NULL, err);
+    int r = curl_request_apply(c->easy, &t->target, &req, &c->headers, err);
     if (!r)
         r = curl_tls_apply(t->tls, cred, c->easy, err);
-    if (t->user_agent)
-        curl_easy_setopt(c->easy, CURLOPT_USERAGENT, t->user_agent);
     if (!r)
         r = curl_loop_add(t->lanes[c->lane], c->easy, err);
     return r;
@@ -532,7 +446,7 @@ static void start_attempt(struct kube_call *c, const struct kube_credentials *cr
     c->generation = cred ? cred->generation : 0;
     c->started = c->heard = loop_now(t->loop);
     if (c->timeout && !c->deadline)
-        c->deadline = c->started + c->timeout;
+        c->deadline = later(c->started, c->timeout);
     int r = launch(c, cred, &err);
     if (r < 0) {
         finish(c, r, false, err_msg(&err));
@@ -585,11 +499,7 @@ static struct kube_call *op_start(struct kube_transport *base, const struct kube
     c->idle = req->idle;
     c->timer = loop_timer_new(t->loop, on_timer, c);
     link_call(&t->calls, c);
-    const char *bad = NULL;
-    if (!*c->method || c->method[strspn(c->method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
-        bad = "its method is not one";
-    else if (!request_path_valid(c->path))
-        bad = "its path is not one";
+    const char *bad = curl_request_check(c->method, c->path);
     if (bad) {
         c->state = CALL_INVALID;
         snprintf(c->words, sizeof c->words, "%s", bad);

@@ -22,7 +22,7 @@
 enum kube_fault_kind {
     KUBE_FAULT_STATUS,   /* an answer with `code` and `body`; the request is not forwarded */
     KUBE_FAULT_REFUSE,   /* -ECONNREFUSED, not sent */
-    KUBE_FAULT_LOSE,     /* carried out, but the answer is lost: -ECONNRESET, sent */
+    KUBE_FAULT_LOSE,     /* carried out to its end, but the answer is lost: -ECONNRESET, sent */
     KUBE_FAULT_TRUNCATE, /* -ECONNRESET after `bytes` of the body, or at its end if it is shorter */
     KUBE_FAULT_STALL,    /* silence after `bytes` of the body (0: not even a head comes), for
                           * `delay`, then all of the rest; for ever when `delay` is 0 */

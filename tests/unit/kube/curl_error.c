@@ -80,6 +80,14 @@ static void through_proxy(void **state) {
        "machine's clock)");
 }
 
+static void slow_proxy(void **state) {
+    (void)state;
+    is((struct curl_failure){.code = CURLE_OPERATION_TIMEDOUT, .proxy = "http://proxy:3128"},
+       ETIMEDOUT, false,
+       "cannot reach https://10.0.0.1:6443 through the proxy http://proxy:3128: no connection "
+       "within 30 s");
+}
+
 static void certificates(void **state) {
     (void)state;
     struct curl_tls_peer peer = {.issuer = (char *)"CN=other",
@@ -90,6 +98,10 @@ static void certificates(void **state) {
     is(f, EPROTO, false,
        "https://10.0.0.1:6443: the server's certificate is not valid for 10.0.0.1 but for "
        "kubernetes, 10.96.0.1 (is the address right? else give tls-server-name)");
+    f.detail = "SSL certificate verification failed";
+    is(f, EPROTO, false,
+       "https://10.0.0.1:6443: the server refuses our client certificate because it has expired");
+    f.detail = "SSL: no alternative certificate subject name matches target host name";
     peer.names = (char *)"";
     is(f, EPROTO, false,
        "https://10.0.0.1:6443: the server's certificate is not valid for 10.0.0.1 but for no name "
@@ -184,9 +196,10 @@ static void nonsense(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unreachable),  cmocka_unit_test(through_proxy),
-        cmocka_unit_test(certificates), cmocka_unit_test(handshakes),
-        cmocka_unit_test(broken),       cmocka_unit_test(nonsense),
+        cmocka_unit_test(unreachable), cmocka_unit_test(through_proxy),
+        cmocka_unit_test(slow_proxy),  cmocka_unit_test(certificates),
+        cmocka_unit_test(handshakes),  cmocka_unit_test(broken),
+        cmocka_unit_test(nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,14 +315,13 @@ static void bad_identity(void **state) {
     struct {
         const char *cert, *key, *msg;
     } cases[] = {
-        {"nonsense", f->site.key, "the client certificate is no PEM certificate"},
-        {f->site.cert, "nonsense", "the client key is no PEM private key"},
-        {f->site.cert, NULL, "the client key is no PEM private key"},
+        {"nonsense", f->site.key, "the client certificate is not a PEM certificate"},
+        {f->site.cert, "nonsense", "the client key is not a PEM private key"},
+        {f->site.cert, NULL, "the client key is not a PEM private key"},
         {f->site.cert, f->other_site.key,
          "the client key does not belong to the client certificate"},
         {f->site.cert, locked,
-         "the client key is encrypted, which kubeconfigs do not provide for (decrypt it with "
-         "openssl pkey)"},
+         "the client key is encrypted: only keys without a passphrase can be used"},
     };
     CURL *easy = curl_easy_init();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

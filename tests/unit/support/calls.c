@@ -81,6 +81,30 @@ void tcall_wait(struct tcall *tc) {
     run_until(tc->loop, call_over, tc);
 }
 
+void tcall_succeeds(const struct tcall *tc, int code, const char *body) {
+    assert_string_equal(strna(tc->msg), "");
+    assert_int_equal(tc->dones, 1);
+    assert_int_equal(tc->end.error, 0);
+    assert_int_equal(tc->end.code, code);
+    assert_int_equal(tc->heads, 1);
+    assert_int_equal(tc->head.code, code);
+    assert_string_equal(str_get(&tc->body), body);
+}
+
+void tcall_fails(const struct tcall *tc, int error, bool sent, const char *msg, const char *url) {
+    _cleanup_str_ struct str want = STR_INIT;
+    for (; *msg; msg++) {
+        if (*msg == '@')
+            str_add(&want, url);
+        else
+            str_addc(&want, *msg);
+    }
+    assert_int_equal(tc->dones, 1);
+    assert_string_equal(strna(tc->msg), str_get(&want));
+    assert_int_equal(tc->end.error, -error);
+    assert_int_equal(tc->end.sent, sent);
+}
+
 void tcall_done(struct tcall *tc) {
     free((char *)tc->head.content_type);
     free((char *)tc->head.warning);

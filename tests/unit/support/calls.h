@@ -39,6 +39,10 @@ void tcall_get(struct tcall *tc, struct loop *loop, struct kube_transport *t, co
 void tcall_cancel(struct tcall *tc);
 /* Runs the loop until it is over. */
 void tcall_wait(struct tcall *tc);
+/* It ended well, with this answer. */
+void tcall_succeeds(const struct tcall *tc, int code, const char *body);
+/* It ended with -error and these words, in which each @ stands for the server's URL. */
+void tcall_fails(const struct tcall *tc, int error, bool sent, const char *msg, const char *url);
 void tcall_done(struct tcall *tc);
 
 typedef bool until_fn(void *arg);
