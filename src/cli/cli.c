@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/suggest.h"
 #include "base/timefmt.h"
@@ -282,6 +283,8 @@ int cli_main(int argc, char **argv, const char *commit) {
     keep_standard_streams();
     signal(SIGPIPE,
            SIG_IGN); /* a write says EPIPE; work in progress is not torn down by a reader */
+    signal(SIGCHLD, SIG_DFL); /* whoever ignored it would take the exit status of plugins from us */
+    json_set_alloc_funcs(xmalloc, free);
     setlocale(LC_CTYPE, "");
 
     struct cli cli = {.prog = "slipway", .commit = commit, .completer = &completer, .env = getenv};

@@ -1,6 +1,7 @@
 /* Which context, cluster and user apply, and what the flags change about them. */
 #include "kube/config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,10 @@ static int no_server(const struct kubefiles *set, const struct pick *p, const st
 
 /* --- the cluster --- */
 
+static bool is_tls(const struct kube_config *c) {
+    return str_starts(c->server, "https://");
+}
+
 static int fill_trust(const struct kubefile_cluster *k, const struct kube_config_flags *flags,
                       struct kube_config *c, struct err *err) {
     _cleanup_err_ struct err why = ERR_INIT;
@@ -219,7 +224,7 @@ static int fill_trust(const struct kubefile_cluster *k, const struct kube_config
         return 0;
     c->insecure = k->insecure;
     bool data = !str_empty(k->ca_data), file = !str_empty(k->ca_file);
-    if (k->insecure && (data || file))
+    if (k->insecure && (data || file) && is_tls(c))
         return kubefile_err(&k->e, "insecure-skip-tls-verify", err,
                             "insecure-skip-tls-verify and %s exclude each other",
                             data ? "certificate-authority-data" : "certificate-authority");
@@ -254,6 +259,8 @@ static int fill_cluster(const struct kubefile_cluster *k, const struct kube_conf
     const char *server = flag_server ? flags->server : k ? k->server : c->server;
     _cleanup_err_ struct err why = ERR_INIT;
     char *url;
+    /* Without a cluster there is a flag, or the service account has filled it in. */
+    assert(k || !str_empty(server));
     if (str_empty(server))
         return kubefile_err(&k->e, "server", err, "cluster \"%s\" has no server", k->e.name);
     int ret = kube_url_server(server, &url, &why);
@@ -277,8 +284,7 @@ static int fill_cluster(const struct kubefile_cluster *k, const struct kube_conf
         c->proxy_url = xstrdup(proxy);
     }
     c->disable_compression = flags->disable_compression || (k && k->disable_compression);
-    /* What is not TLS needs no trust, as in client-go. */
-    return str_starts(c->server, "https://") ? fill_trust(k, flags, c, err) : 0;
+    return fill_trust(k, flags, c, err);
 }
 
 /* --- the namespace --- */
@@ -313,6 +319,23 @@ static int fill_namespace(const struct kubefile_context *context,
 
 /* --- all together --- */
 
+/* Nothing secret goes over a connection that anybody can read. What is dropped was checked before,
+ * so that a mistake shows whatever the server is. */
+static void drop_credentials(struct kube_config *c) {
+    pem_done(&c->ca);
+    pem_done(&c->cert);
+    pem_done(&c->key);
+    c->ca = c->cert = c->key = (struct kube_pem){0};
+    secret_clear(&c->token);
+    secret_clear(&c->password);
+    mem_clear(&c->token_file);
+    mem_clear(&c->username);
+    mem_clear(&c->tls_server_name);
+    exec_free(c->exec);
+    c->exec = NULL;
+    c->insecure = false;
+}
+
 static int resolve(const struct kubefiles *set, const struct kube_config_flags *flags,
                    const struct kube_env *env, struct kube_config *c, struct err *err) {
     struct pick p = {0};
@@ -339,6 +362,8 @@ static int resolve(const struct kubefiles *set, const struct kube_config_flags *
     ret = fill_cluster(p.cluster, flags, c, err);
     if (ret >= 0)
         ret = kube_user_fill(p.user, p.cluster, flags, c, err);
+    if (ret >= 0 && !is_tls(c))
+        drop_credentials(c);
     if (ret >= 0)
         ret = fill_namespace(p.context, flags, c, err);
     return ret;

@@ -266,7 +266,7 @@ static int exec_mode(const struct kubefile_user *u, struct kube_exec *x, struct 
 static int exec_env(const struct kubefile_user *u, struct kube_exec *x, struct err *err) {
     size_t i, n = json_array_size(u->exec.env);
     json_t *item;
-    x->env = n ? xcalloc(n, sizeof *x->env) : NULL;
+    x->env = xcalloc(n, sizeof *x->env);
     json_array_foreach(u->exec.env, i, item) {
         const char *name = json_str(item, "name"), *value = json_str(item, "value");
         if (!*name || strchr(name, '='))
@@ -334,12 +334,11 @@ static int refuse_auth_provider(const struct kubefile_user *u, struct err *err) 
 
 int kube_user_fill(const struct kubefile_user *u, const struct kubefile_cluster *cluster,
                    const struct kube_config_flags *flags, struct kube_config *c, struct err *err) {
-    int ret = fill_impersonation(u, flags, c, err);
-    if (ret < 0 || !str_starts(c->server, "https://"))
-        return ret;
     if (u && u->auth_provider && !kube_flags_identify(flags))
         return refuse_auth_provider(u, err);
-    ret = fill_certificate(u, flags, c, err);
+    int ret = fill_impersonation(u, flags, c, err);
+    if (ret >= 0)
+        ret = fill_certificate(u, flags, c, err);
     if (ret >= 0)
         ret = fill_token(u, flags, c, err);
     if (ret >= 0)

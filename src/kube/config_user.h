@@ -8,7 +8,7 @@
 /* The command line itself says who we are: a user entry that is missing does not matter then. */
 bool kube_flags_identify(const struct kube_config_flags *flags);
 
-/* Fills the credentials and the impersonation of `config`, whose server is known. `user` and
+/* Fills the credentials and the impersonation of an empty `config`. `user` and
  * `cluster` may be NULL (`cluster` is asked for its extension for exec plugins). What contradicts
  * itself is refused as client-go refuses it; files must be readable. */
 int kube_user_fill(const struct kubefile_user *user, const struct kubefile_cluster *cluster,

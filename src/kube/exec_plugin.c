@@ -131,7 +131,7 @@ static int check_head(const struct kube_exec *x, const json_t *root, struct err 
 
 static int read_status(const struct kube_exec *x, const json_t *status, struct exec_cred *out,
                        struct err *err) {
-    const char *token, *cert, *key, *until;
+    const char *token = NULL, *cert = NULL, *key = NULL, *until = NULL;
     int ret = status_string(x, status, "token", &token, err);
     if (ret >= 0)
         ret = status_string(x, status, "clientCertificateData", &cert, err);

@@ -49,7 +49,7 @@ extern const struct exec_ops exec_plugin_ops;
 int exec_plugin_info(const struct kube_config *config, bool interactive, char **out,
                      struct err *err);
 /* Reads what a plugin printed. Unknown members are passed over, as everywhere in Kubernetes. */
-int exec_plugin_parse(const struct kube_exec *exec, const char *text, size_t len,
+int exec_plugin_parse(const struct kube_exec *x, const char *text, size_t len,
                       struct exec_cred *out, struct err *err);
 
 #endif

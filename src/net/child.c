@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -297,7 +298,32 @@ static int open_pipe(struct pipe_end *e, int *child_end) {
     return fcntl(e->fd, F_SETFL, O_NONBLOCK);
 }
 
+/* The file of a program without a slash, or NULL. Not left to posix_spawnp(), which says
+ * "permission denied" about a program that does not exist when a directory of $PATH may not be
+ * searched, and which takes programs from the current directory when $PATH has a relative or empty
+ * part. */
+static char *find_program(const char *name) {
+    const char *path = getenv("PATH");
+    if (!*name)
+        return NULL;
+    for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin";;) {
+        size_t len = strcspn(p, ":");
+        _cleanup_free_ char *file = xasprintf("%.*s/%s", (int)len, p, name);
+        struct stat st;
+        if (*p == '/' && stat(file, &st) == 0 && S_ISREG(st.st_mode) &&
+            faccessat(AT_FDCWD, file, X_OK, AT_EACCESS) == 0)
+            return TAKE_PTR(file);
+        if (!p[len])
+            return NULL;
+        p += len + 1;
+    }
+}
+
 static int spawn(struct child *c, const struct child_spec *spec, const struct wiring *w) {
+    const char *name = spec->argv[0];
+    _cleanup_free_ char *file = strchr(name, '/') ? xstrdup(name) : find_program(name);
+    if (!file)
+        return ENOENT;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t all, none;
@@ -321,8 +347,8 @@ static int spawn(struct child *c, const struct child_spec *spec, const struct wi
                                             (c->own_group ? POSIX_SPAWN_SETPGROUP : 0)));
     char **env = environment(spec->env);
     if (!code)
-        code = posix_spawnp(&c->pid, spec->argv[0], &actions, &attr,
-                            (char *const *)(uintptr_t)spec->argv, env);
+        code =
+            posix_spawn(&c->pid, file, &actions, &attr, (char *const *)(uintptr_t)spec->argv, env);
     free(env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);

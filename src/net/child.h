@@ -24,7 +24,8 @@
 struct child;
 
 struct child_spec {
-    const char *const *argv; /* NULL-terminated; argv[0] is looked up in $PATH unless it has a / */
+    const char *const *argv; /* NULL-terminated; argv[0] is looked up in $PATH unless it has a /,
+                              * but never in relative parts of $PATH */
     const char *const
         *env;          /* NULL-terminated "NAME=value", on top of our environment; may be NULL */
     const void *input; /* standard input; copied */

@@ -162,19 +162,19 @@ class ServerVersion(Case):
     def test_answers(self) -> None:
         url = self.serve(b'{"major":"1","minor":"36","gitVersion":"v1.36.3","platform":"linux/amd64"}')
         client = self.good(run("version", "--client"))
-        self.assertEqual(self.good(run("version", "-s", url)), f"{client}Server Version: v1.36.3\n")
-        both = json.loads(self.good(run("version", "-o", "json", SLIPWAY_SERVER=url)))
+        self.assertEqual(self.good(run("version", "--remote", "-s", url)), f"{client}Server Version: v1.36.3\n")
+        both = json.loads(self.good(run("version", "--remote", "-o", "json", SLIPWAY_SERVER=url)))
         self.assertEqual(both["serverVersion"], {"major": "1", "minor": "36", "gitVersion": "v1.36.3", "platform": "linux/amd64"})
-        self.assertEqual(self.good(run("version", "--client", "-s", url)), client)
+        self.assertEqual(self.good(run("version", "-s", url)), client)
 
     def test_hostile_answer(self) -> None:
-        out = self.good(run("version", "-s", self.serve(b'{"gitVersion":"v1\\u001b[31m\\u202e"}')))
+        out = self.good(run("version", "--remote", "-s", self.serve(b'{"gitVersion":"v1\\u001b[31m\\u202e"}')))
         self.assertIn("Server Version: v1\\x1b[31m\\u{202e}\n", out)
 
     def test_no_kubernetes(self) -> None:
         for body, kind in ((b"<html>hello</html>", "text/html"), (b"{}", "application/json"), (b"[1]", "application/json"),
                            (b"", "application/json"), (b'{"gitVersion":7}', "application/json")):
-            done = run("version", "-s", self.serve(body, kind))
+            done = run("version", "--remote", "-s", self.serve(body, kind))
             self.assertEqual(done.code, 4, done.err)
             self.assertEqual(done.out, self.good(run("version", "--client")))
             self.assertEqual(len(done.err.splitlines()), 1)
@@ -183,15 +183,15 @@ class ServerVersion(Case):
     def test_nobody_there(self) -> None:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))  # bound, but nobody listens
-            done = run("version", "-o", "json", "-s", f"http://127.0.0.1:{s.getsockname()[1]}")
+            done = run("version", "--remote", "-o", "json", "-s", f"http://127.0.0.1:{s.getsockname()[1]}")
         self.assertEqual(done.code, 4)
         self.assertNotIn("serverVersion", json.loads(done.out))
         self.assertRegex(done.err, r"\Aerror: cannot ask the server for its version: .+\n\Z")
 
     def test_no_configuration(self) -> None:
-        """Without any cluster there is nothing to ask and nothing wrong."""
-        self.good(run("version", HOME="/nonexistent"))
-        done = run("version", "--kubeconfig", "/nonexistent/config")
+        """Nobody is asked unless told to; then a configuration is needed."""
+        self.good(run("version", "--kubeconfig", "/nonexistent/config", HOME="/nonexistent"))
+        done = run("version", "--remote", "--kubeconfig", "/nonexistent/config")
         self.assertEqual((done.code, done.out), (64, self.good(run("version", "--client"))))
         self.assertIn("/nonexistent/config", done.err)
         self.assertEqual(len(done.err.splitlines()), 1)

@@ -21,6 +21,7 @@ static char dir[] = "/tmp/slipway-file-XXXXXX";
 static char path[64];
 
 static void put(const void *bytes, size_t len) {
+    unlink(path);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, len, f), len);

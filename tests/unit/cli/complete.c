@@ -67,11 +67,11 @@ static void assert_lacks(const char *line, const char *piece) {
 
 static void verbs_first(void **state) {
     (void)state;
-    assert_has("", "version\tShow the versions of this program and of the server\n");
+    assert_has("", "version\tShow the version of this program, and of the server\n");
     assert_has("", ":4\n");
     assert_lacks("", "__");
     assert_string_equal(complete("vers"),
-                        "version\tShow the versions of this program and of the server\n:4\n");
+                        "version\tShow the version of this program, and of the server\n:4\n");
     assert_string_equal(complete("__"), ":4\n");
     /* Flags may come first. */
     assert_has("--context x ", "version\t");

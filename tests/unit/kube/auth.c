@@ -662,13 +662,19 @@ static void freed_in_the_answer_of_a_plugin(void **state) {
 
 /* --- a real one --- */
 
+struct real {
+    struct seen s;
+    struct loop *loop;
+};
+
 static void on_real(void *arg, const struct kube_credentials *cred, const struct err *err) {
-    struct {
-        struct seen s;
-        struct loop *loop;
-    } *r = arg;
+    struct real *r = arg;
     on_auth(&r->s, cred, err);
     loop_stop(r->loop);
+}
+
+static void on_stop(void *arg) {
+    loop_stop(arg);
 }
 
 static void a_real_plugin(void **state) {
@@ -683,10 +689,7 @@ static void a_real_plugin(void **state) {
                           .api_version = text("client.authentication.k8s.io/v1"),
                           .interactive = KUBE_EXEC_NEVER};
     struct kube_config c = {.server = text("https://h"), .exec = &x};
-    struct {
-        struct seen s;
-        struct loop *loop;
-    } r = {0};
+    struct real r = {0};
     assert_int_equal(loop_new(&r.loop, NULL), 0);
     struct kube_auth *auth = kube_auth_new(r.loop, &c, NULL);
     for (int i = 0; i < 3; i++) {
@@ -710,7 +713,7 @@ static void a_real_plugin(void **state) {
     scratch_script(state, "p", "#!/bin/sh\nsleep 1000\n");
     auth = kube_auth_new(r.loop, &c, NULL);
     kube_auth_get(auth, on_real, &r);
-    struct loop_timer *stop = loop_timer_new(r.loop, (loop_fn *)loop_stop, r.loop);
+    struct loop_timer *stop = loop_timer_new(r.loop, on_stop, r.loop);
     loop_timer_set(stop, MSEC(50));
     loop_run(r.loop);
     kube_auth_free(auth);

@@ -435,14 +435,12 @@ static void broken_structure(void **state) {
         "{str:\"a\"}",
         "{}{}",
         "{} x",
-        "{}\0",
         "{\"str\":\"a\"},",
         "\xef\xbb\xbf{}",
         "{/**/}",
     };
     for (size_t i = 0; i < ARRAY_LEN(broken); i++)
-        if (strcmp(broken[i], "{}"))
-            bad(b, broken[i], NULL);
+        bad(b, broken[i], NULL);
     bad_view(b, VIEW("{}\0"), "bad JSON at byte 2: something follows the object");
     bad(b, "{}{}", "bad JSON at byte 2: something follows the object");
     bad(b, "{\"str\":\"a\"", "bad JSON at byte 10: it ends too early");
@@ -732,7 +730,7 @@ static void template_node_name(void **state) {
 
 static void find(void **state) {
     struct bench *b = *state;
-    static const char *const keys[] = {"kind", "apiVersion"};
+    static const struct view keys[] = {VIEW("kind"), VIEW("apiVersion")};
     struct view v[2];
     _cleanup_err_ struct err err = ERR_INIT;
 #define FIND(text) codec_json_find(&b->codec, view_of(text), keys, 2, v, &err)

@@ -561,7 +561,6 @@ static void bombs(void **state) {
                  {19, sizeof(struct pair_time)}, {20, sizeof(struct part)}};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         _cleanup_str_ struct str s = STR_INIT;
-        _cleanup_err_ struct err err = ERR_INIT;
         struct everything e;
         for (size_t n = 0; n < CODEC_ROOM / lists[i].size; n++)
             pb_text(&s, lists[i].number, "");

@@ -216,13 +216,17 @@ static void trust(void **state) {
             "    certificate-authority: pki/ca\n"),
         (struct kube_config_flags){0},
         "DIR/config:6:31: insecure-skip-tls-verify and certificate-authority exclude each other");
-    /* Without TLS nobody asks. */
+    /* Without TLS it does not matter, as long as the files are there. */
     c = with(state,
              ONE("    server: http://h\n    insecure-skip-tls-verify: true\n"
-                 "    certificate-authority: pki/nix\n"),
+                 "    certificate-authority: pki/ca\n"),
              (struct kube_config_flags){0});
     assert_null(c->ca.file);
+    assert_false(c->insecure);
     kube_config_free(c);
+    bad(state, ONE("    server: http://h\n    certificate-authority: pki/nix\n"),
+        (struct kube_config_flags){0},
+        "DIR/config:6:28: certificate-authority: DIR/pki/nix: No such file or directory");
 }
 
 static void bad_clusters(void **state) {
@@ -310,6 +314,36 @@ static void nothing_chosen(void **state) {
     c = with(state, "clusters: [{name: c, cluster: {server: 'https://h'}}]\n",
              (struct kube_config_flags){.cluster = "c"});
     assert_string_equal(c->server, "https://h");
+    kube_config_free(c);
+}
+
+static void nothing_secret_without_tls(void **state) {
+    static const char *const users[] = {
+        "{token: t, as: x}", "{username: u, password: p, as: x}",
+        "{client-certificate-data: " PEM ", client-key-data: " PEM ", as: x}",
+        "{exec: {command: p, apiVersion: client.authentication.k8s.io/v1beta1}, as: x}"};
+    for (size_t i = 0; i < ARRAY_LEN(users); i++) {
+        _cleanup_free_ char *text =
+            xasprintf("current-context: x\nclusters: [{name: c, cluster: {server: 'http://h', "
+                      "tls-server-name: n, certificate-authority-data: " PEM "}}]\n"
+                      "users: [{name: u, user: %s}]\n"
+                      "contexts: [{name: x, context: {cluster: c, user: u}}]\n",
+                      users[i]);
+        struct kube_config *c = with(state, text, (struct kube_config_flags){0});
+        assert_null(c->token);
+        assert_null(c->username);
+        assert_null(c->password);
+        assert_null(c->cert.data);
+        assert_null(c->key.data);
+        assert_null(c->ca.data);
+        assert_null(c->exec);
+        assert_null(c->tls_server_name);
+        assert_string_equal(c->as_user, "x");
+        kube_config_free(c);
+    }
+    struct kube_config *c =
+        with(state, usual, (struct kube_config_flags){.server = "http://h", .token = "t"});
+    assert_null(c->token);
     kube_config_free(c);
 }
 
@@ -454,6 +488,7 @@ int main(void) {
         T(bad_clusters),
         T(names_that_do_not_exist),
         T(nothing_chosen),
+        T(nothing_secret_without_tls),
         T(namespaces),
         T(in_cluster),
         T(in_cluster_with_flags),

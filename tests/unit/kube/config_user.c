@@ -18,7 +18,6 @@
 static const char *const no_groups[] = {NULL};
 
 struct given {
-    const char *server;  /* NULL: https */
     const char *cluster; /* keys of the cluster, YAML flow */
     struct kube_config_flags flags;
 };
@@ -34,7 +33,6 @@ static int fill(void **state, const char *user, const struct given *g, struct ku
     if (kubefile_load(scratch_put(state, "config", text), &f, &why) < 0)
         fail_msg("%s", err_msg(&why));
     struct kube_config *c = xnew(struct kube_config);
-    c->server = xstrdup(g->server ? g->server : "https://host");
     int ret = kube_user_fill(f->users.p[0], f->clusters.p[0], &g->flags, c, err);
     kubefile_free(f);
     if (ret < 0)
@@ -164,16 +162,6 @@ static void passwords(void **state) {
         "DIR/config:8:15: a user has either a token or a username and password, not both");
     bad(state, "    username: 'a:b'\n", (struct given){0},
         "DIR/config:7:15: a username cannot have a \":\" in it");
-}
-
-static void nothing_secret_without_tls(void **state) {
-    struct kube_config *c =
-        good(state, "    token: t\n    client-certificate-data: " PEM "\n    as: x\n",
-             (struct given){.server = "http://host", .flags.token = "flag"});
-    assert_null(c->token);
-    assert_null(c->cert.data);
-    assert_string_equal(c->as_user, "x");
-    kube_config_free(c);
 }
 
 static void impersonation(void **state) {
@@ -310,7 +298,6 @@ static void auth_providers(void **state) {
 static void nobody(void **state) {
     (void)state;
     struct kube_config *c = xnew(struct kube_config);
-    c->server = xstrdup("https://host");
     struct kube_config_flags flags = {0};
     assert_int_equal(kube_user_fill(NULL, NULL, &flags, c, NULL), 0);
     assert_null(c->token);
@@ -324,17 +311,8 @@ static void nobody(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(certificates),
-        T(bad_certificates),
-        T(tokens),
-        T(passwords),
-        T(nothing_secret_without_tls),
-        T(impersonation),
-        T(plugins),
-        T(plugins_give_way),
-        T(bad_plugins),
-        T(auth_providers),
-        T(nobody),
+        T(certificates), T(bad_certificates), T(tokens),      T(passwords),      T(impersonation),
+        T(plugins),      T(plugins_give_way), T(bad_plugins), T(auth_providers), T(nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

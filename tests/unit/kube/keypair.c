@@ -42,10 +42,8 @@ static void unusable(void **state) {
     (void)state;
     struct pair a = pair_new(7200, NULL), locked = pair_new(7200, "secret");
     _cleanup_err_ struct err err = ERR_INIT;
-    static const char *const junk[] = {
-        "", "x", "-----BEGIN CERTIFICATE-----\n",
-        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"
-        "\n"};
+    static const char no_cert[] = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    static const char *const junk[] = {"", "x", "-----BEGIN CERTIFICATE-----\n", no_cert};
     for (size_t i = 0; i < ARRAY_LEN(junk); i++) {
         assert_int_equal(keypair_check(junk[i], a.key, NULL, &err), -EINVAL);
         assert_string_equal(err_msg(&err), "the client certificate is not a PEM certificate");

@@ -256,6 +256,61 @@ static void cannot_start(void **state) {
     loop_free(virtual);
 }
 
+static void path_search(void **state) {
+    struct fixture *f = *state;
+    char dir[] = "/tmp/slipway-child-XXXXXX", name[128], *cwd = getcwd(NULL, 0);
+    _cleanup_free_ char *old = xstrdup(getenv("PATH"));
+    assert_non_null(mkdtemp(dir));
+    static const char *const subs[] = {"no", "dir", "yes"};
+    for (size_t i = 0; i < ARRAY_LEN(subs); i++) {
+        snprintf(name, sizeof name, "%s/%s", dir, subs[i]);
+        assert_int_equal(mkdir(name, 0755), 0);
+        snprintf(name, sizeof name, "%s/%s/slipway-prog", dir, subs[i]);
+        if (i == 1) {
+            assert_int_equal(mkdir(name, 0755), 0);
+            continue;
+        }
+        FILE *file = fopen(name, "we");
+        fputs("#!/bin/sh\necho \"$0\"\n", file);
+        fclose(file);
+        chmod(name, i == 2 ? 0755 : 0644);
+    }
+    /* What is not executable, or no file, is passed over. */
+    _cleanup_free_ char *path = xasprintf("/proc/1/root:%1$s/nix:%1$s/no:%1$s/dir:%1$s/yes", dir);
+    setenv("PATH", path, 1);
+    const char *argv[] = {"slipway-prog", NULL};
+    struct child_spec spec = {.argv = argv, .max_stdout = 4096};
+    struct seen s;
+    run(state, &spec, &s);
+    snprintf(name, sizeof name, "%s/yes/slipway-prog\n", dir);
+    assert_string_equal(str_get(&s.out), name);
+    seen_done(&s);
+    /* The current directory is none of $PATH's business. */
+    snprintf(name, sizeof name, "%s/yes", dir);
+    assert_int_equal(chdir(name), 0);
+    static const char *const here[] = {
+        "", ".", ":/nonexistent", "/nonexistent:", "/proc/1/root:.", "../yes"};
+    struct child *c;
+    for (size_t i = 0; i < ARRAY_LEN(here); i++) {
+        setenv("PATH", here[i], 1);
+        assert_int_equal(child_start(f->loop, &spec, on_end, NULL, &c, NULL), -ENOENT);
+    }
+    argv[0] = "./slipway-prog";
+    run(state, &spec, &s);
+    assert_string_equal(str_get(&s.out), "./slipway-prog\n");
+    seen_done(&s);
+    assert_int_equal(chdir(cwd), 0);
+    free(cwd);
+    setenv("PATH", old, 1);
+    for (size_t i = 0; i < ARRAY_LEN(subs); i++) {
+        snprintf(name, sizeof name, "%s/%s/slipway-prog", dir, subs[i]);
+        remove(name);
+        snprintf(name, sizeof name, "%s/%s", dir, subs[i]);
+        rmdir(name);
+    }
+    rmdir(dir);
+}
+
 static void too_much_output(void **state) {
     const char *argv[4];
     struct child_spec spec = shell(argv, "echo 12345");
@@ -464,6 +519,7 @@ int main(void) {
         T(environments),
         T(ended_by_a_signal),
         T(cannot_start),
+        T(path_search),
         T(too_much_output),
         T(timeout_kills_the_group),
         T(cancel_kills_the_group),
