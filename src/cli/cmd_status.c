@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "base/vec.h"
 #include "cli/session.h"
 #include "cli/verb.h"
 #include "engine/survey.h"
@@ -220,6 +221,12 @@ static bool shown_equal(const void *entry, const void *key) {
     return streq(((const struct shown *)entry)->name, key);
 }
 
+static void shown_free(struct shown *s) {
+    free(s->name);
+    free(s->text);
+    free(s);
+}
+
 static const struct htab_ops shown_ops = {shown_hash, shown_equal};
 
 /* What a node looks like but for its age; true when that is news. */
@@ -241,6 +248,44 @@ static bool is_news(struct status_run *r, const struct survey_node *sn, struct a
     return true;
 }
 
+/* Nodes that were shown and are there no longer: a last row or document for each. */
+static void print_gone(struct status_run *r) {
+    struct cli *cli = r->session.cli;
+    VEC(struct shown *) gone = VEC_INIT;
+    struct shown *s;
+    for (uint32_t i = 0; (s = htab_next(&r->shown, &i));)
+        if (!store_get(r->nodes, NULL, s->name))
+            *vec_push(&gone) = s;
+    table_clear(r->table);
+    _cleanup_str_ struct str json = STR_INIT;
+    struct jsonw w;
+    jsonw_init(&w, &json, true);
+    jsonw_begin(&w, '{');
+    jsonw_kstr(&w, "schema", "slipway.status/1.0");
+    jsonw_kbegin(&w, "items", '[');
+    for (size_t i = 0; i < gone.len; i++) {
+        s = gone.p[i];
+        table_row(r->table, arena_printf(&cli->arena, "node/%s", s->name));
+        table_str(r->table, s->name);
+        table_state(r->table, STATE_BAD, "Gone");
+        jsonw_begin(&w, '{');
+        jsonw_kstr(&w, "name", s->name);
+        jsonw_kbool(&w, "gone", true);
+        jsonw_end(&w);
+        htab_remove(&r->shown, hash_bytes(s->name, strlen(s->name)), s->name);
+        shown_free(s);
+    }
+    jsonw_end(&w);
+    jsonw_end(&w);
+    struct output_opts o = r->opts->output;
+    o.no_headers = true;
+    if (gone.len && output_is_document(&o.format))
+        cli_print_document(cli, &json, &o.format, true);
+    else if (gone.len)
+        cli_print_table(cli, r->table, &o, "slipway.status/1.0");
+    vec_done(&gone);
+}
+
 static void on_timer(void *arg) {
     struct status_run *r = arg;
     struct cli *cli = r->session.cli;
@@ -257,14 +302,13 @@ static void on_timer(void *arg) {
         add_row(r, &sn, &arena);
         changed.nodes[changed.n++] = sn;
     }
-    if (!changed.n)
-        return;
     struct output_opts o = r->opts->output;
     o.no_headers = true;
-    if (document)
+    if (changed.n && document)
         print_document(r, &changed, &arena);
-    else
+    else if (changed.n)
         cli_print_table(cli, r->table, &o, "slipway.status/1.0");
+    print_gone(r);
     term_flush(&cli->out);
     if (cli->out.error)
         loop_stop(r->session.loop);
@@ -338,11 +382,8 @@ static int run(struct cli *cli, int argc, char **argv) {
     htab_init(&r.shown, &shown_ops);
     rc = run_session(&r);
     struct shown *s;
-    for (uint32_t i = 0; (s = htab_next(&r.shown, &i));) {
-        free(s->name);
-        free(s->text);
-        free(s);
-    }
+    for (uint32_t i = 0; (s = htab_next(&r.shown, &i));)
+        shown_free(s);
     htab_done(&r.shown);
     session_close(&r.session);
     return rc;
