@@ -13,7 +13,7 @@ MESON_FLAGS =
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false
 PROGRAMS = SLIPWAY='$(abspath $(BUILD))/slipway' PROBE='$(abspath $(BUILD))/tests/cluster/probe'
 
-.PHONY: all test test-asan test-cluster test-fresh demo bench lint format install clean help
+.PHONY: all test test-asan test-cluster test-fresh fuzz demo bench lint format install clean help
 all: ready-build ## build the program: build/slipway
 	ninja -C $(BUILD) slipway
 
@@ -29,17 +29,20 @@ test: ready-test ## unit, command line and tool tests; T=pattern picks some
 test-asan: ## the same with the address and undefined behaviour sanitizers
 	@$(MAKE) --no-print-directory test BUILD=build-asan MESON_FLAGS='$(MESON_FLAGS) $(SANITIZE)'
 
-test-cluster: ready-cluster ## tests against a real Kubernetes control plane (needs Go once)
+test-cluster: ready-test ## tests against a real Kubernetes control plane (needs Go once)
 	ninja -C $(BUILD)
 	@$(PROGRAMS) python3 tests/cluster/run.py $(T)
 
 test-fresh: ## `make demo` and `make test` in a fresh minimal Debian (needs root, debootstrap)
 	@tools/fresh.sh
 
+fuzz: ready-fuzz ## look for inputs that break the decoders, FUZZ_SECONDS for each target
+	@tools/fuzz.sh $(T)
+
 demo: all ## build it and show what it can do without a cluster
 	@tools/demo.sh $(BUILD)/slipway
 
-bench: ready-cluster ## measure beside client-go and kubectl (needs Go once); prints ratios
+bench: ready-test ## measure beside client-go and kubectl (needs Go once); prints ratios
 	ninja -C $(BUILD)
 	@$(PROGRAMS) python3 bench/run.py
 
@@ -55,7 +58,7 @@ install: all ## program, man pages and completions, into $(DESTDIR)$(PREFIX)
 	meson install -C $(BUILD) --strip --destdir '$(abspath $(DESTDIR))'
 
 clean: ## remove the build directories
-	rm -rf build build-asan
+	rm -rf build build-asan build-ci
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' Makefile | expand -t 22

@@ -152,7 +152,8 @@ def kill_group(pid: int) -> None:
 def environment(build: Path) -> dict[str, str]:
     """The caller's, without what could lead a test to a real cluster, and with what makes runs alike."""
     env = {k: v for k, v in os.environ.items()
-           if not k.startswith(("SLIPWAY", "KUBE", "XDG_CONFIG")) and k not in ("NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR")}
+           if (not k.startswith(("SLIPWAY", "KUBE", "XDG_CONFIG")) or k == "SLIPWAY_FIXTURES")
+           and k not in ("NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR")}
     env |= {
         "SLIPWAY": str(build / "slipway"),
         "BUILD": str(build),

@@ -89,11 +89,15 @@ put_tree() { # a clean clone, and what is not committed yet on top of it
 }
 put_tree "${1:-}"
 
-# try COMMAND...: shows the output, and keeps it in $root/out.
+# try COMMAND...: keeps the output in $root/out and shows its end, or all of it when it fails.
 try() {
     status=0
     "$@" >"$root/out" 2>&1 || status=$?
-    sed 's/^/    /' "$root/out" | tail -n 40
+    if [ $status = 0 ]; then
+        tail -n 12 "$root/out"
+    else
+        cat "$root/out"
+    fi | sed 's/^/    /'
     return $status
 }
 

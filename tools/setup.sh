@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that the Debian packages a task needs are there: setup.sh build|test|lint|cluster ...
+# Makes sure that the Debian packages a task needs are there: setup.sh build|test|lint|fuzz|ci ...
 #
 # Missing ones are installed with apt-get, as root or through sudo; without the right to, the exact
 # command is printed and the status is 1. When nothing is missing it asks dpkg once and touches
@@ -9,9 +9,10 @@ set -eu
 # cmocka is part of `build`, so that one configured build directory serves `make` and `make test`.
 build='gcc libc6-dev libcmocka-dev libcurl4-openssl-dev libevent-dev libjansson-dev libssl-dev
     libyaml-dev meson ninja-build pkgconf python3 zlib1g-dev'
-test="$build openssl"
+test="$build ca-certificates openssl"
 lint="$test clang-format clang-tidy git pyflakes3 shellcheck"
-cluster="$test ca-certificates"
+fuzz="$build clang libclang-rt-dev"
+ci="$lint fish mandoc zsh" # a few tests are skipped without them
 
 # Tests put their own in place of these.
 lists=${SLIPWAY_APT_LISTS:-/var/lib/apt/lists}
@@ -26,9 +27,10 @@ for set in "$@"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     lint) wanted="$wanted $lint" ;;
-    cluster) wanted="$wanted $cluster" ;;
+    fuzz) wanted="$wanted $fuzz" ;;
+    ci) wanted="$wanted $ci" ;;
     *)
-        say "there is no set of packages \"$set\": build, test, lint or cluster"
+        say "there is no set of packages \"$set\": build, test, lint, fuzz or ci"
         exit 64
         ;;
     esac

@@ -153,8 +153,8 @@ void pool_unref(struct pool *pool, const void *entry) {
     entry_free(removed);
 }
 
-size_t pool_len(const void *entry) {
-    return entry ? head_of(entry)->len & ~BLOB_BIT : 0;
+size_t pool_entry_len(const void *entry) {
+    return head_of(entry)->len & ~BLOB_BIT;
 }
 
 uint32_t pool_hash(const void *entry) {

@@ -179,7 +179,7 @@ static void ask_permissions(struct doctor *d) {
         kube_op_start(&d->session.conn.client, &spec, on_review, &reviews.p[i]);
     }
     while (d->pending)
-        loop_run(d->session.loop);
+        session_wait(&d->session);
     for (size_t i = 0; i < reviews.len;) {
         size_t n = 1;
         while (i + n < reviews.len && reviews.p[i + n].permission == reviews.p[i].permission)

@@ -62,11 +62,59 @@ int session_fail(struct session *s, const char *what, enum kube_outcome outcome,
         return cli_fail(s->cli, code, "cannot %s: %s does not accept the credentials of %s%s: %s",
                         what, config->server, config->user ? "user " : "",
                         config->user ? config->user : config->origin, message);
+    /* Since Kubernetes 1.19 API servers do not even look at a password. */
+    if (outcome == KUBE_FORBIDDEN && config->username && strstr(message, "system:anonymous"))
+        return cli_fail(s->cli, code,
+                        "cannot %s: %s takes no username and password, which are all that the "
+                        "kubeconfig has%s%s: %s",
+                        what, config->server, config->user ? " for user " : "", strna(config->user),
+                        message);
     if (outcome == KUBE_NOT_KUBERNETES)
         return cli_fail(s->cli, code,
                         "cannot %s: %s does not answer like a Kubernetes API server: %s", what,
                         config->server, message);
     return cli_fail(s->cli, code, "cannot %s: %s", what, message);
+}
+
+/* --- signals --- */
+
+struct signals {
+    struct event *events[3];
+};
+
+static void signals_on(struct session *s, event_callback_fn fn, struct signals *out) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        struct sigaction now;
+        out->events[i] = NULL;
+        if (!sigaction(numbers[i], NULL, &now) && now.sa_handler == SIG_IGN)
+            continue; /* nohup */
+        out->events[i] = evsignal_new(loop_base(s->loop), numbers[i], fn, s);
+        event_add(out->events[i], NULL);
+    }
+}
+
+static void signals_off(struct signals *signals) {
+    for (size_t i = 0; i < ARRAY_LEN(signals->events); i++)
+        if (signals->events[i])
+            event_free(signals->events[i]);
+}
+
+/* There is nothing to finish, but a credential plugin, which leads a process group of its own, must
+ * not be left behind. */
+static void on_fatal_signal(evutil_socket_t number, short what, void *arg) {
+    struct session *s = arg;
+    (void)what;
+    kube_auth_free(s->conn.auth);
+    signal((int)number, SIG_DFL);
+    raise((int)number);
+}
+
+void session_wait(struct session *s) {
+    struct signals signals;
+    signals_on(s, on_fatal_signal, &signals);
+    loop_run(s->loop);
+    signals_off(&signals);
 }
 
 /* --- feeds --- */
@@ -137,7 +185,7 @@ int session_sync(struct session *s) {
             f->reflector = reflector_new(&s->conn.client, f->store, &opts);
     }
     while (!s->failed && !all_synced(s))
-        loop_run(s->loop);
+        session_wait(s);
     return s->failed;
 }
 
@@ -149,20 +197,20 @@ static void on_signal(evutil_socket_t number, short what, void *arg) {
 }
 
 int session_run(struct session *s) {
-    struct event *sigint = evsignal_new(loop_base(s->loop), SIGINT, on_signal, s);
-    struct event *sigterm = evsignal_new(loop_base(s->loop), SIGTERM, on_signal, s);
-    event_add(sigint, NULL);
-    event_add(sigterm, NULL);
+    struct signals signals;
+    signals_on(s, on_signal, &signals);
     while (!s->failed && !s->signal && !s->cli->out.error)
         loop_run(s->loop);
-    event_free(sigint);
-    event_free(sigterm);
+    signals_off(&signals);
     return s->failed ? s->failed : s->signal ? 128 + s->signal : EXIT_DONE;
 }
 
 int session_call(struct session *s, const struct kube_op_spec *spec, const char *what,
                  struct kube_held *hold) {
+    struct signals signals;
+    signals_on(s, on_fatal_signal, &signals);
     kube_run(&s->conn.client, spec, hold);
+    signals_off(&signals);
     if (hold->reply.outcome == KUBE_OK)
         return 0;
     int rc = session_fail(s, what, hold->reply.outcome, hold->reply.message);

@@ -50,6 +50,9 @@ int session_sync(struct session *s);
  */
 int session_run(struct session *s);
 
+/* Runs the loop until loop_stop(). SIGINT, SIGTERM and SIGHUP end the program by
+ * themselves, and a credential plugin with it. */
+void session_wait(struct session *s);
 /* One request; reports what went wrong as "cannot WHAT: ...". The reply is freed with
  * kube_held_done(). */
 int session_call(struct session *s, const struct kube_op_spec *spec, const char *what,

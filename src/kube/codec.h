@@ -48,7 +48,7 @@ int codec_pb(struct codec *c, const struct type *type, struct view message, void
 
 /* The raw text of some members of a JSON object, {NULL, 0} for those it lacks. Reads no further
  * than it must: what follows the last member found is not checked. */
-int codec_json_find(struct codec *c, struct view text, const char *const *keys, size_t n,
+int codec_json_find(struct codec *c, struct view text, const struct view *keys, size_t n,
                     struct view *values, struct err *err);
 
 /* --- shared by the two decoders --- */

@@ -83,7 +83,7 @@ static void add_utf8(struct str *s, uint32_t c) {
 }
 
 static int read_unicode(struct reader *r, struct str *out) {
-    uint32_t c, low;
+    uint32_t c = 0, low = 0;
     int rc = hex4(r, &c);
     if (rc)
         return rc;
@@ -171,7 +171,7 @@ static int skip_string(struct reader *r) {
 
 static bool literal(struct reader *r, const char *word) {
     size_t n = strlen(word);
-    if ((size_t)(r->end - r->p) < n || memcmp(r->p, word, n))
+    if ((size_t)(r->end - r->p) < n || memcmp(r->p, word, n) != 0)
         return false;
     r->p += n;
     return true;
@@ -582,7 +582,7 @@ int codec_json(struct codec *c, const struct type *type, struct view text, void 
     return rc;
 }
 
-int codec_json_find(struct codec *c, struct view text, const char *const *keys, size_t n,
+int codec_json_find(struct codec *c, struct view text, const struct view *keys, size_t n,
                     struct view *values, struct err *err) {
     struct reader r = {c, text.p, text.p, text.p + text.len, 0, NULL, err};
     size_t left = n;
@@ -598,7 +598,7 @@ int codec_json_find(struct codec *c, struct view text, const char *const *keys, 
         if ((rc = read_string(&r, &key)))
             return rc;
         size_t i = 0;
-        while (i < n && !view_eq(key, view_of(keys[i])))
+        while (i < n && !view_eq(key, keys[i]))
             i++;
         if ((rc = expect(&r, ':')))
             return rc;

@@ -34,7 +34,7 @@ static int fail(struct reader *r, const char *what) {
     return err_set(r->err, EBADMSG, "bad protobuf: %s", what);
 }
 
-static bool read_varint(struct view *in, uint64_t *out) {
+static bool read_long_varint(struct view *in, uint64_t *out) {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (!in->len)
@@ -50,6 +50,16 @@ static bool read_varint(struct view *in, uint64_t *out) {
         }
     }
     return false;
+}
+
+/* Nearly all tags and lengths are one byte long. */
+static inline bool read_varint(struct view *in, uint64_t *out) {
+    if (in->len && !(*in->p & 0x80)) {
+        *out = (unsigned char)*in->p++;
+        in->len--;
+        return true;
+    }
+    return read_long_varint(in, out);
 }
 
 static int next_item(struct reader *r, struct view *in, struct item *it) {

@@ -1,5 +1,5 @@
-/* Everything between a command line and a client that can be used, put together: configuration, credentials,
- * transport, pool, client. */
+/* Everything between a command line and a client that can be used, put together: configuration,
+ * credentials, transport, pool, client. */
 #ifndef KUBE_CONNECT_H
 #define KUBE_CONNECT_H
 

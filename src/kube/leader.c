@@ -9,6 +9,8 @@
 #include "base/prng.h"
 #include "base/timefmt.h"
 
+enum { DURATION_MAX = 24 * 3600 }; /* seconds: a longer lease is a mistake */
+
 struct leader {
     struct kube_client *client;
     struct leader_options opts;
@@ -22,13 +24,16 @@ struct leader {
     struct lease *seen; /* the Lease as last read or written; NULL: none */
     int64_t seen_at;    /* when it last changed, monotonic */
     bool current;       /* `seen` came with the last answer: its version can be written against */
-    bool leading, resigned;
+    int32_t highest; /* transitions ever seen, -1: a Lease that was deleted must not begin anew */
+    bool again;      /* this attempt has failed to write once already */
+    bool leading, resigned, releasing;
     char *told; /* whom `observed` was last told */
     loop_fn *resign_done;
     void *resign_arg;
 };
 
 static void attempt_read(struct leader *l);
+static void release(struct leader *l);
 
 static bool held_by_us(const struct leader *l) {
     return l->seen && str_same(l->seen->holder, l->identity);
@@ -66,6 +71,8 @@ static void look_at(struct leader *l, struct kube_reply *reply) {
     forget(l);
     l->seen = lease;
     l->current = true;
+    if (lease->transitions != ABSENT32)
+        l->highest = MAX_OF(l->highest, lease->transitions);
 }
 
 static void stop_leading(struct leader *l, const char *why) {
@@ -81,14 +88,18 @@ static void on_deadline(void *arg) {
         stop_leading(l, "the Lease could not be renewed in time");
 }
 
-/* A write of ours went through at op_started or later: the promise counts from then. */
+/* A write of ours went through at op_started or later: the promise counts from then. It may be over
+ * when the answer is seen (the process was suspended). */
 static void on_held(struct leader *l) {
-    loop_timer_set(l->deadline, l->op_started + l->opts.renew - loop_now(l->client->loop));
+    int64_t left = l->op_started + l->opts.renew - loop_now(l->client->loop);
+    if (left <= 0)
+        return;
+    loop_timer_set(l->deadline, left);
     if (l->leading)
         return;
     l->leading = true;
     if (l->opts.started)
-        l->opts.started(l->opts.arg, l->seen->transitions);
+        l->opts.started(l->opts.arg, leader_fence(l));
 }
 
 static void later(struct leader *l) {
@@ -105,14 +116,25 @@ static void finish_resign(struct leader *l) {
         fn(l->resign_arg);
 }
 
+/* Without a version there is no compare-and-swap. */
+static bool has_lease(const struct kube_reply *reply) {
+    return reply->outcome == KUBE_OK && reply->obj && reply->obj->meta.version;
+}
+
 static void on_written(void *arg, struct kube_reply *reply) {
     struct leader *l = arg;
     l->op = NULL;
     if (l->resigned) {
-        finish_resign(l);
+        bool claimed = !l->releasing && has_lease(reply);
+        if (claimed)
+            look_at(l, reply);
+        if (claimed && held_by_us(l))
+            release(l); /* it was given up while this was under way */
+        else
+            finish_resign(l);
         return;
     }
-    if (reply->outcome == KUBE_OK && reply->obj) {
+    if (has_lease(reply)) {
         look_at(l, reply);
         tell(l);
         if (held_by_us(l))
@@ -123,17 +145,39 @@ static void on_written(void *arg, struct kube_reply *reply) {
     /* Conflict, lost answer, error: what stands there now must be read before the next write. */
     l->current = false;
     log_debug(l->client->log, "lease %s/%s: %s", l->ns, l->name, reply->message);
-    if (l->leading)
+    if (l->leading && !l->again) {
+        l->again = true;
         attempt_read(l);
-    else
+    } else {
         later(l);
+    }
+}
+
+/* A merge patch with the version: a compare-and-swap that leaves alone what we do not hold. */
+static void print_swap(struct jsonw *w, const struct lease *lease) {
+    char buf[TIMEFMT_LEN];
+    jsonw_begin(w, '{');
+    jsonw_kbegin(w, "metadata", '{');
+    jsonw_kstr(w, "resourceVersion", strna(lease->meta.version));
+    jsonw_end(w);
+    jsonw_kbegin(w, "spec", '{');
+    jsonw_kstr(w, "holderIdentity", strna(lease->holder));
+    jsonw_kint(w, "leaseDurationSeconds", lease->duration);
+    jsonw_kstr(w, "acquireTime", time_format(lease->acquired, true, buf));
+    jsonw_kstr(w, "renewTime", time_format(lease->renewed, true, buf));
+    jsonw_kint(w, "leaseTransitions", lease->transitions);
+    jsonw_end(w);
+    jsonw_end(w);
 }
 
 static void write_lease(struct leader *l, const struct lease *lease, bool create) {
     _cleanup_str_ struct str body = STR_INIT;
     struct jsonw w;
     jsonw_init(&w, &body, false);
-    object_print(&kind_lease, &w, (const struct object *)lease);
+    if (create)
+        object_print(&kind_lease, &w, (const struct object *)lease);
+    else
+        print_swap(&w, lease);
     struct kube_write where = {
         .kind = &kind_lease,
         .ns = l->ns,
@@ -143,7 +187,11 @@ static void write_lease(struct leader *l, const struct lease *lease, bool create
     };
     l->op_started = loop_now(l->client->loop);
     l->op = create ? kube_create(l->client, &where, str_get(&body), on_written, l)
-                   : kube_replace(l->client, &where, str_get(&body), on_written, l);
+                   : kube_patch(l->client, &where, KUBE_PATCH_MERGE, str_get(&body), on_written, l);
+}
+
+static int32_t one_more(int32_t transitions) {
+    return transitions == INT32_MAX ? INT32_MAX : transitions + 1;
 }
 
 /* Writes the Lease as ours: new, taken over or renewed. */
@@ -161,9 +209,9 @@ static void claim(struct leader *l) {
     lease.renewed = wall;
     int32_t before = lease.transitions == ABSENT32 ? 0 : lease.transitions;
     if (!l->seen)
-        lease.transitions = 0;
+        lease.transitions = one_more(l->highest);
     else
-        lease.transitions = renewal ? before : before + 1;
+        lease.transitions = renewal ? before : one_more(before);
     if (!renewal || !lease.acquired)
         lease.acquired = wall;
     write_lease(l, &lease, !l->seen);
@@ -185,9 +233,15 @@ static void on_read(void *arg, struct kube_reply *reply) {
         return;
     }
     if (reply->outcome == KUBE_NOT_FOUND) {
+        if (l->leading)
+            stop_leading(l, "the Lease was deleted");
+        if (!is_free(l)) {
+            later(l); /* whoever held it may not know yet */
+            return;
+        }
         forget(l);
         l->current = true;
-    } else if (reply->outcome == KUBE_OK && reply->obj) {
+    } else if (has_lease(reply)) {
         look_at(l, reply);
     } else {
         log_debug(l->client->log, "lease %s/%s: %s", l->ns, l->name, reply->message);
@@ -217,6 +271,7 @@ static void attempt_read(struct leader *l) {
 }
 
 static void attempt(struct leader *l) {
+    l->again = false;
     if (l->leading && l->current && held_by_us(l))
         claim(l); /* the fast path: renew against the version we wrote */
     else
@@ -237,11 +292,17 @@ int leader_new(struct kube_client *client, const struct leader_options *opts, st
     o.lease = o.lease ? o.lease : SEC(15);
     o.renew = o.renew ? o.renew : SEC(10);
     o.retry = o.retry ? o.retry : SEC(2);
-    if (o.lease <= o.renew || o.renew * 10 <= o.retry * 12 || o.lease < SEC(1))
+    o.lease -= o.lease % USEC_PER_SEC; /* the Lease counts in seconds, and others go by it */
+    if (str_empty(o.identity) || str_empty(o.ns) || str_empty(o.name))
+        return err_set(err, EINVAL,
+                       "leader election needs an identity and the namespace and name of a Lease");
+    if (o.retry <= 0 || o.renew > SEC(DURATION_MAX) || o.retry > o.renew ||
+        o.renew * 10 <= o.retry * 12 || o.lease <= o.renew || o.lease > SEC(DURATION_MAX))
         return err_set(
             err, EINVAL,
-            "leader election: the lease must be longer than the renew deadline, and that "
-            "longer than 1.2 times the retry period");
+            "leader election: the lease (in whole seconds) must be longer than the renew "
+            "deadline, that longer than 1.2 times the retry period, and none longer than "
+            "a day");
     struct leader *l = xnew(struct leader);
     l->client = client;
     l->opts = o;
@@ -249,6 +310,7 @@ int leader_new(struct kube_client *client, const struct leader_options *opts, st
     l->name = xstrdup(o.name);
     l->identity = xstrdup(o.identity);
     l->prng.state = o.seed;
+    l->highest = -1;
     l->retry = loop_timer_new(client->loop, on_retry, l);
     l->deadline = loop_timer_new(client->loop, on_deadline, l);
     attempt_read(l);
@@ -275,11 +337,22 @@ bool leader_is(const struct leader *l) {
 }
 
 int32_t leader_fence(const struct leader *l) {
-    return l->seen ? l->seen->transitions : 0;
+    return l->seen && l->seen->transitions != ABSENT32 ? l->seen->transitions : 0;
 }
 
 int64_t leader_left(const struct leader *l) {
     return l->leading ? loop_timer_left(l->deadline) : 0;
+}
+
+/* Writes the Lease as nobody's. */
+static void release(struct leader *l) {
+    struct lease lease = *l->seen;
+    int64_t wall = loop_wall(l->client->loop);
+    l->releasing = true;
+    lease.holder = NULL;
+    lease.duration = 1;
+    lease.renewed = lease.acquired = wall;
+    write_lease(l, &lease, false);
 }
 
 void leader_resign(struct leader *l, loop_fn *done, void *arg) {
@@ -290,16 +363,10 @@ void leader_resign(struct leader *l, loop_fn *done, void *arg) {
     loop_timer_stop(l->retry);
     if (l->leading)
         stop_leading(l, "it was given up");
-    if (l->op) /* its answer ends the matter: the Lease then runs out by itself */
-        return;
-    if (!ours) {
+    if (l->op)
+        return; /* its answer decides whether there is anything to give up */
+    if (ours)
+        release(l);
+    else
         loop_timer_set(l->retry, 0);
-        return;
-    }
-    struct lease lease = *l->seen;
-    int64_t wall = loop_wall(l->client->loop);
-    lease.holder = NULL;
-    lease.duration = 1;
-    lease.renewed = lease.acquired = wall;
-    write_lease(l, &lease, false);
 }

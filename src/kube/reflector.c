@@ -13,14 +13,20 @@
 
 enum {
     PAGE_DEFAULT = 500,        /* client-go's */
+    PAGE_EXCESS = 100,         /* times what was asked for: a page of so many is no page */
+    OBJECTS_MAX = 10000000,    /* of one list: 60 times the pods that Kubernetes supports */
+    REPEATS_MAX = 10,          /* objects that a list may have more than once */
     WATCH_MIN = 300,           /* seconds that a watch is asked to last, drawn from [min, 2 min) */
+    WATCH_SLACK = 60,          /* seconds more until we end it ourselves */
     ERROR_BODY_MAX = 64 << 10, /* of an answer that is no list */
     SILENCE_DEFAULT = 100,     /* seconds; the server sends a bookmark about every 60 */
+    LIST_TIMEOUT = 300,        /* seconds for a page: the server itself gives up after 60 */
     LIST_SILENCE = 60,         /* seconds without a byte within a list: the server's own limit */
     BACKOFF_FIRST_MS = 800,    /* client-go's figures */
     BACKOFF_MAX_MS = 30000,
-    LIVED = 5,            /* seconds after which a stream counts as having worked */
-    SHORT_PAUSE_MS = 200, /* after a stream that brought something but ended early */
+    BACKOFF_RESET = 120, /* seconds without trouble */
+    LIVED = 5,           /* seconds after which a stream counts as having worked */
+    DEAF_MAX = 5,        /* watches in a row that brought nothing, not even a bookmark */
 };
 
 /* What the request under way is. */
@@ -46,14 +52,22 @@ struct reflector {
     enum next next; /* when the timer fires */
     bool first_sync_told;
     bool no_watch_list; /* the server does not have it */
+    bool list_next;     /* a WatchList came to nothing: the next attempt is a list */
     bool unpaged;       /* a continue token expired: one list in one piece */
     bool any_version;   /* not even NotOlderThan could be served */
+    bool rewind;        /* the server's data went back in time: take older objects too */
+    bool went_back;     /* the listing under way has an object older than ours */
     char *token;        /* to continue a list with */
-    int64_t backoff;    /* microseconds; 0: none yet */
+    int64_t listed;     /* objects in the pages of the list under way */
+    char *newest;       /* the newest version that an unfinished listing has shown, or NULL */
+    int deaf;           /* watches in a row that brought nothing */
+    int64_t backoff;    /* the last pause without its jitter, microseconds; 0: none yet */
+    int64_t trouble;    /* when the last pause ended */
 
     /* The call under way. */
     struct kube_call *call;
     int64_t started;
+    int64_t objects; /* so far */
     bool got_event;
     int code;
     bool streaming;
@@ -63,8 +77,10 @@ struct reflector {
     struct str error_body;
     bool expired;      /* an ERROR event said so */
     struct err broken; /* why the stream was refused by us */
+    /* Why the rest of the stream is of no use: an ERROR event, or a picture that we refuse. */
     enum kube_outcome event_outcome;
     char *event_message;
+    int64_t event_retry;
 
     struct reflector_stats stats;
 };
@@ -86,8 +102,12 @@ static void add_selectors(struct reflector *r, struct str *path) {
     }
 }
 
+/* What an unfinished listing showed must not disappear again because the next one comes from a
+ * server that is behind: so not older than that either. */
 static void add_not_older(struct reflector *r, struct str *path) {
     const char *version = store_version(r->store);
+    if (version_compare(r->newest, version) > 0)
+        version = r->newest;
     if (version && !r->any_version) {
         str_add(path, "&resourceVersion=");
         str_add_url(path, version);
@@ -99,7 +119,8 @@ static int on_error_event(void *arg, const struct status *status);
 static const struct stream_handler stream_handler = {on_object, on_error_event};
 static const struct kube_handler call_handler;
 
-static void start_call(struct reflector *r, enum state state, const char *path, int64_t idle) {
+static void start_call(struct reflector *r, enum state state, const char *path, int64_t idle,
+                       int64_t timeout) {
     const char *accept =
         r->opts.json ? "application/json" : "application/vnd.kubernetes.protobuf,application/json";
     struct kube_request req = {
@@ -108,8 +129,10 @@ static void start_call(struct reflector *r, enum state state, const char *path, 
         .accept = accept,
         .lane = state == R_LIST ? KUBE_LANE_CALL : KUBE_LANE_WATCH,
         .idle = idle,
+        .timeout = timeout,
     };
     r->state = state;
+    r->objects = 0;
     r->started = loop_now(r->client->loop);
     r->got_event = r->expired = r->streaming = false;
     r->code = 0;
@@ -117,8 +140,17 @@ static void start_call(struct reflector *r, enum state state, const char *path, 
     str_reset(&r->error_body);
     err_done(&r->broken);
     r->event_outcome = KUBE_OK;
+    r->event_retry = -1;
     mem_clear(&r->event_message);
     r->call = kube_start(r->client->transport, &req, &call_handler, r);
+}
+
+static void begin_listing(struct reflector *r) {
+    if (r->rewind)
+        store_rewind(r->store);
+    r->went_back = false;
+    store_replace_begin(r->store);
+    r->stats.lists++;
 }
 
 static void start_watch(struct reflector *r, bool initial) {
@@ -129,8 +161,7 @@ static void start_watch(struct reflector *r, bool initial) {
     if (initial) {
         str_add(&path, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
         add_not_older(r, &path);
-        store_replace_begin(r->store);
-        r->stats.lists++;
+        begin_listing(r);
     } else {
         str_add(&path, "&resourceVersion=");
         str_add_url(&path, strna(store_version(r->store)));
@@ -138,32 +169,35 @@ static void start_watch(struct reflector *r, bool initial) {
     add_selectors(r, &path);
     r->stats.watches++;
     int64_t silence = r->opts.silence ? r->opts.silence : SEC(SILENCE_DEFAULT);
-    start_call(r, initial ? R_WATCH_LIST : R_WATCH, str_get(&path), silence);
+    start_call(r, initial ? R_WATCH_LIST : R_WATCH, str_get(&path), silence,
+               SEC(seconds + WATCH_SLACK));
 }
 
 static void start_page(struct reflector *r) {
     _cleanup_str_ struct str path = STR_INIT;
     kube_path(&path, store_kind(r->store), r->ns, NULL, NULL);
-    str_add(&path, "?");
-    if (!r->unpaged)
-        str_addf(&path, "limit=%d", r->opts.page ? r->opts.page : PAGE_DEFAULT);
+    /* No limit is a limit of 0. */
+    int page = r->opts.page ? r->opts.page : PAGE_DEFAULT;
+    str_addf(&path, "?limit=%d", r->unpaged ? 0 : page);
     if (r->token) {
         str_add(&path, "&continue=");
         str_add_url(&path, r->token);
     } else {
-        store_replace_begin(r->store);
-        r->stats.lists++;
+        r->listed = 0;
+        r->list_next = false;
+        begin_listing(r);
     }
     add_selectors(r, &path);
     int64_t silence = r->opts.silence ? r->opts.silence : SEC(LIST_SILENCE);
-    start_call(r, R_LIST, str_get(&path), silence);
+    int64_t timeout = r->client->timeout ? r->client->timeout : SEC(LIST_TIMEOUT);
+    start_call(r, R_LIST, str_get(&path), silence, timeout);
 }
 
 static void proceed(struct reflector *r, enum next next) {
     switch (next) {
     case NEXT_SYNC:
         mem_clear(&r->token);
-        if (r->no_watch_list || r->opts.no_watch_list || r->opts.once)
+        if (r->no_watch_list || r->opts.no_watch_list || r->opts.once || r->list_next)
             start_page(r);
         else
             start_watch(r, true);
@@ -188,27 +222,52 @@ static void pause_before(struct reflector *r, enum next next, int64_t delay) {
     loop_timer_set(r->timer, delay);
 }
 
-/* Tries again later, and says so. `retry_after` is what the server asked for, seconds, or -1. */
-static void back_off(struct reflector *r, enum next next, enum kube_outcome outcome,
-                     const char *message, int64_t retry_after) {
+/* How long to wait now: doubling as long as there is trouble. */
+static int64_t next_delay(struct reflector *r) {
+    int64_t now = loop_now(r->client->loop);
+    if (now - r->trouble >= SEC(BACKOFF_RESET))
+        r->backoff = 0;
     r->backoff = r->backoff ? MIN_OF(r->backoff * 2, MSEC(BACKOFF_MAX_MS)) : MSEC(BACKOFF_FIRST_MS);
-    int64_t delay = prng_range(&r->prng, r->backoff, 2 * r->backoff);
+    return prng_range(&r->prng, r->backoff, 2 * r->backoff);
+}
+
+/* Tries again later, and says so, but not about what a healthy server does now and then (`usual`)
+ * unless it does it again and again. `retry_after` is what the server asked for, seconds, or -1. */
+static void back_off(struct reflector *r, enum next next, enum kube_outcome outcome,
+                     const char *message, int64_t retry_after, bool usual) {
+    int64_t delay = next_delay(r);
     if (retry_after > 0)
         delay = MAX_OF(delay, SEC(MIN_OF(retry_after, (int64_t)600)));
+    r->trouble = loop_now(r->client->loop) + delay;
     r->stats.failures++;
     log_debug(r->client->log, "watching %s: %s; next try in %.1f s", noun(r), message,
               (double)delay / USEC_PER_SEC);
     pause_before(r, next, delay);
-    if (r->opts.problem)
+    if (r->opts.problem && (!usual || r->backoff > MSEC(BACKOFF_FIRST_MS)))
         r->opts.problem(r->opts.arg, outcome, message, delay);
 }
 
 /* --- the stream --- */
 
+/* Why a listing that is complete cannot be believed, or NULL. */
+static const char *doubt(struct reflector *r, const char *version) {
+    if (!version_valid(version))
+        return "the list has no resourceVersion";
+    bool older = r->went_back || version_compare(version, store_version(r->store)) < 0;
+    if (r->rewind || !older)
+        return NULL;
+    /* We asked for the most recent, or for nothing older than what we have: it is no server that is
+     * merely behind. Seen twice, it is believed. */
+    r->rewind = r->any_version = true;
+    return "the server's data is older than what it sent before: if it was restored from a backup, "
+           "it is read anew";
+}
+
 static void synced(struct reflector *r, const char *version) {
     store_replace_end(r->store, version);
-    r->unpaged = r->any_version = false;
-    r->backoff = 0;
+    r->unpaged = r->any_version = r->rewind = r->list_next = false;
+    r->deaf = 0;
+    mem_clear(&r->newest);
     if (!r->first_sync_told) {
         r->first_sync_told = true;
         if (r->opts.synced)
@@ -216,38 +275,76 @@ static void synced(struct reflector *r, const char *version) {
     }
 }
 
+/* Ends the stream: what it brought cannot be used. */
+static int give_up(struct reflector *r, const char *why) {
+    r->event_outcome = KUBE_NOT_KUBERNETES;
+    str_replace(&r->event_message, why);
+    return -ECANCELED;
+}
+
+static int64_t most_objects(const struct reflector *r) {
+    if (r->state != R_LIST || r->unpaged)
+        return OBJECTS_MAX;
+    return (int64_t)PAGE_EXCESS * (r->opts.page ? r->opts.page : PAGE_DEFAULT);
+}
+
+/* The end of the initial events: from here on it is an ordinary watch. */
+static int on_initial_end(struct reflector *r, const char *version) {
+    const char *why = doubt(r, version);
+    if (why)
+        return give_up(r, why);
+    r->state = R_WATCH;
+    r->started = loop_now(r->client->loop);
+    r->got_event = false;
+    synced(r, version);
+    return 0;
+}
+
 static int on_object(void *arg, enum watch_type type, struct object *obj) {
     struct reflector *r = arg;
     const struct kind *kind = store_kind(r->store);
+    int rc = 0;
     r->got_event = true;
     r->stats.events++;
-    if (r->state == R_LIST) {
-        store_put(r->store, obj);
-        return 0;
+    if (r->state != R_WATCH && ++r->objects > most_objects(r)) {
+        r->unpaged = true; /* a server may ignore the limit: then it gets a list in one piece */
+        rc = give_up(r, "the list does not end");
+        goto out;
     }
     /* Initial events come in no order: only the bookmark that ends them has a version to go on
      * from. */
-    if (r->state == R_WATCH && version_valid(obj->meta.version))
+    if (r->state != R_WATCH) {
+        const struct object *ours = store_get(r->store, obj->meta.ns, obj->meta.name);
+        if (ours && version_compare(obj->meta.version, ours->meta.version) < 0)
+            r->went_back = true;
+        if (version_compare(obj->meta.version, r->newest) > 0)
+            str_replace(&r->newest, obj->meta.version);
+    } else if (version_valid(obj->meta.version)) {
+        /* Later than our version or, when etcd changed several at once, the same: anything else
+         * would bring back what is gone. */
+        if (version_compare(obj->meta.version, store_version(r->store)) < 0)
+            goto out;
         store_set_version(r->store, obj->meta.version);
+    }
     if (type == WATCH_BOOKMARK) {
         const char *end = map_get(obj->meta.annotations, "k8s.io/initial-events-end");
-        if (r->state == R_WATCH_LIST && end && streq(end, "true")) {
-            r->state = R_WATCH;
-            synced(r, obj->meta.version);
-        }
-        object_free(kind, store_pool(r->store), obj);
+        if (r->state == R_WATCH_LIST && end && streq(end, "true"))
+            rc = on_initial_end(r, obj->meta.version);
     } else if (type == WATCH_DELETED) {
         store_remove(r->store, obj->meta.ns, obj->meta.name, obj->meta.version);
-        object_free(kind, store_pool(r->store), obj);
     } else {
         store_put(r->store, obj);
+        return 0;
     }
-    return 0;
+out:
+    object_free(kind, store_pool(r->store), obj);
+    return rc;
 }
 
 static int on_error_event(void *arg, const struct status *status) {
     struct reflector *r = arg;
     r->event_outcome = kube_outcome_of(status->code ? status->code : 500, NULL, status, true);
+    r->event_retry = kube_retry_after(NULL, status);
     str_replace(&r->event_message, status->message ? status->message : "error event");
     r->expired = r->event_outcome == KUBE_EXPIRED || str_same(status->reason, "Expired") ||
                  str_same(status->reason, "Gone");
@@ -307,30 +404,85 @@ static void on_refusal(struct reflector *r, enum state state) {
     type_release(&type_status, store_pool(r->store), &status, NULL);
     codec_done(&codec);
 
-    if (state == R_WATCH_LIST && (outcome == KUBE_INVALID || outcome == KUBE_UNSUPPORTED)) {
+    bool refused = outcome == KUBE_INVALID || outcome == KUBE_UNSUPPORTED;
+    bool too_new = outcome == KUBE_TOO_NEW;
+    enum next next = NEXT_SYNC;
+    if (state == R_WATCH_LIST && refused) {
         log_debug(r->client->log, "watching %s: no WatchList here (%s), listing instead", noun(r),
                   text);
         r->no_watch_list = true;
         proceed(r, NEXT_SYNC);
-    } else if (outcome == KUBE_EXPIRED && state == R_LIST && r->token) {
+        return;
+    }
+    if (outcome == KUBE_EXPIRED && state == R_LIST && r->token && !r->unpaged) {
         r->unpaged = true; /* the continue token is too old: everything at once */
-        proceed(r, NEXT_SYNC);
-    } else if (outcome == KUBE_EXPIRED) {
+        mem_clear(&r->token);
+        start_page(r);
+        return;
+    }
+    if (outcome == KUBE_EXPIRED)
         r->stats.relists++;
-        back_off(r, NEXT_SYNC, outcome, text, retry_after);
-    } else if (outcome == KUBE_TOO_NEW && state != R_WATCH) {
+    /* A watch that the server cannot serve for long is one of versions that it does not know. */
+    else if (state == R_WATCH && !refused && !(too_new && ++r->deaf >= DEAF_MAX))
+        next = NEXT_WATCH;
+    if (next == NEXT_SYNC && (too_new || outcome == KUBE_EXPIRED) && state != R_WATCH)
         r->any_version = true;
-        back_off(r, NEXT_SYNC, outcome, text, retry_after);
+    if (outcome == KUBE_OK)
+        outcome = KUBE_NOT_KUBERNETES; /* a success, but not the one that was asked for */
+    back_off(r, next, outcome, text, retry_after, outcome == KUBE_EXPIRED);
+}
+
+/* A page arrived in full. */
+static void on_page(struct reflector *r, const char *token, const char *version) {
+    r->listed += r->objects;
+    if (token) {
+        /* Each object is in a list once, and by now in the store: what is far more repeats. */
+        bool repeats = r->listed > 2 * (int64_t)store_len(r->store) + REPEATS_MAX;
+        if (repeats || r->listed > OBJECTS_MAX || (r->token && streq(r->token, token))) {
+            back_off(r, NEXT_SYNC, KUBE_NOT_KUBERNETES, "the list does not end", -1, false);
+            return;
+        }
+        str_replace(&r->token, token);
+        if (r->got_event)
+            proceed(r, NEXT_PAGE);
+        else
+            back_off(r, NEXT_PAGE, KUBE_NOT_KUBERNETES, "a page of the list is empty", -1, true);
+        return;
+    }
+    mem_clear(&r->token);
+    const char *why = doubt(r, version);
+    if (why) {
+        back_off(r, NEXT_SYNC, KUBE_NOT_KUBERNETES, why, -1, false);
+        return;
+    }
+    r->state = R_PAUSE;
+    synced(r, version);
+    if (!r->opts.once)
+        proceed(r, NEXT_WATCH);
+}
+
+/* A watch that had begun is over, and its version can be gone on from. */
+static void on_watch_end(struct reflector *r, const struct kube_done *done, const char *message) {
+    bool lived = loop_now(r->client->loop) - r->started >= SEC(LIVED);
+    if (r->got_event)
+        r->deaf = 0;
+    else if (done->error == -ETIMEDOUT)
+        r->deaf++;
+    if (r->deaf >= DEAF_MAX) {
+        /* Not even bookmarks: is what we watch for a version that the server has never had? */
+        r->deaf = 0;
+        r->stats.relists++;
+        back_off(r, NEXT_SYNC, KUBE_UNREACHABLE, "the watch brings nothing", -1, true);
+    } else if (lived) {
+        proceed(r, NEXT_WATCH);
     } else {
-        enum next next = state == R_WATCH ? NEXT_WATCH : NEXT_SYNC;
-        back_off(r, next, outcome, text, retry_after);
+        back_off(r, NEXT_WATCH, KUBE_UNREACHABLE, message, -1, true);
     }
 }
 
-/* A stream or page that began well has ended; `error` is 0 or why it broke off. */
+/* A stream or page that began well has ended. */
 static void on_stream_end(struct reflector *r, enum state state, const struct kube_done *done) {
-    struct err err = ERR_INIT;
-    bool lived = loop_now(r->client->loop) - r->started >= SEC(LIVED);
+    _cleanup_err_ struct err err = ERR_INIT;
     if (!done->error && !r->broken.code)
         stream_end(&r->stream, &r->broken);
     _cleanup_free_ char *token =
@@ -339,40 +491,24 @@ static void on_stream_end(struct reflector *r, enum state state, const struct ku
     stream_done(&r->stream);
     r->streaming = false;
     err_move(&err, &r->broken);
-    if (lived && state == R_WATCH)
-        r->backoff = 0;
+    r->list_next = state == R_WATCH_LIST;
 
-    if (r->expired && lived) {
-        r->stats.relists++;
-        proceed(r, NEXT_SYNC);
-    } else if (r->event_message) {
-        r->stats.relists++;
-        back_off(r, NEXT_SYNC, r->event_outcome, r->event_message, -1);
-    } else if (err.code && err.code != EPIPE) {
-        r->stats.relists++;
-        back_off(r, NEXT_SYNC, KUBE_NOT_KUBERNETES, err.msg, -1);
-    } else if (state == R_LIST && !done->error && !err.code) {
-        if (token) {
-            str_replace(&r->token, token);
-            proceed(r, NEXT_PAGE);
-        } else {
-            mem_clear(&r->token);
-            r->state = R_WATCH;
-            synced(r, version);
-            if (!r->opts.once)
-                proceed(r, NEXT_WATCH);
-        }
-    } else if (state == R_WATCH && lived) {
-        proceed(r, NEXT_WATCH);
-    } else if (state == R_WATCH && r->got_event) {
-        pause_before(r, NEXT_WATCH, MSEC(SHORT_PAUSE_MS));
-    } else {
-        const char *msg = done->error && done->msg ? done->msg
+    const char *message = done->error && done->msg ? done->msg
                           : err.code               ? err.msg
                                                    : "the server ended the watch at once";
-        back_off(r, state == R_WATCH ? NEXT_WATCH : NEXT_SYNC, KUBE_UNREACHABLE, msg, -1);
+    if (r->event_message) {
+        r->stats.relists++;
+        back_off(r, NEXT_SYNC, r->event_outcome, r->event_message, r->event_retry, r->expired);
+    } else if (err.code && err.code != EPIPE) {
+        r->stats.relists++;
+        back_off(r, NEXT_SYNC, KUBE_NOT_KUBERNETES, err.msg, -1, false);
+    } else if (state == R_LIST && !done->error && !err.code) {
+        on_page(r, token, version);
+    } else if (state == R_WATCH) {
+        on_watch_end(r, done, message);
+    } else {
+        back_off(r, NEXT_SYNC, KUBE_UNKNOWN, message, -1, false);
     }
-    err_done(&err);
 }
 
 static void on_done(void *arg, const struct kube_done *done) {
@@ -382,16 +518,15 @@ static void on_done(void *arg, const struct kube_done *done) {
     if (r->streaming) {
         on_stream_end(r, state, done);
     } else if (r->broken.code) {
-        struct err err = ERR_INIT;
+        _cleanup_err_ struct err err = ERR_INIT;
         err_move(&err, &r->broken);
-        back_off(r, NEXT_SYNC, KUBE_NOT_KUBERNETES, err.msg, -1);
-        err_done(&err);
-    } else if (r->code && !done->error) {
-        on_refusal(r, state);
+        back_off(r, NEXT_SYNC, KUBE_NOT_KUBERNETES, err.msg, -1, false);
+    } else if (r->code && (!done->error || r->code != 200)) {
+        on_refusal(r, state); /* the code says enough, even if the rest did not come */
     } else {
         enum kube_outcome outcome = kube_outcome_of_failure(done);
         back_off(r, state == R_WATCH ? NEXT_WATCH : NEXT_SYNC, outcome,
-                 done->msg ? done->msg : strerror(-done->error), -1);
+                 done->msg ? done->msg : strerror(-done->error), -1, false);
     }
 }
 
@@ -425,6 +560,7 @@ void reflector_free(struct reflector *r) {
     free(r->field_selector);
     free(r->label_selector);
     free(r->token);
+    free(r->newest);
     free(r->content_type);
     free(r->event_message);
     str_done(&r->error_body);

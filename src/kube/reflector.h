@@ -6,14 +6,24 @@
  *
  * What happens when                                   what is done
  *  - the server ends the stream                        watch again from the last version, at once
- *  - it answers 429 or 5xx, or cannot be reached       the same after a pause
+ *  - it ends it within 5 s, answers 429 or 5xx,        the same after a pause
+ *    or cannot be reached
  *  - 410 or an ERROR event: the version is gone        list again, not older than what we have
  *  - the answer cannot be read                         list again after a pause
- *  - nothing comes, not even bookmarks                 the stream is cut and watched again
- *  - 401, 403, 404                                     reported as `problem`; tried again after a
- * pause Pauses double from 0.8 s to 30 s with jitter, and start over after a stream that lived.
- * Whatever happens, the store neither loses an object nor keeps one that is gone, and never shows
- * an older state again. */
+ *  - nothing comes, not even bookmarks                 the stream is cut and watched again; the
+ *                                                      fifth time in a row it is listed again
+ *  - WatchList is refused                              pages from then on
+ *  - WatchList brings no end of its initial events     pages the next time
+ *  - a continue token is too old                       one list in one piece
+ *  - a complete list is older than what we have        read once more, then believed: the server's
+ *                                                      data was restored from a backup
+ *  - 401, 403, 404                                     reported as `problem`, and tried again after
+ *                                                      a pause
+ *
+ * Pauses double from 0.8 s to 30 s, with jitter up to twice as long, and start over after two
+ * minutes without trouble; a longer Retry-After is honoured (up to 10 minutes). Whatever happens,
+ * the store neither loses an object nor keeps one that is gone, and never shows an older state
+ * again (but for a restored backup). */
 #ifndef KUBE_REFLECTOR_H
 #define KUBE_REFLECTOR_H
 
@@ -34,8 +44,9 @@ struct reflector_options {
     int page;                   /* objects a page; 500 when 0 */
     int64_t silence; /* microseconds without a byte until a stream is dead; 100 s when 0 */
     uint64_t seed;   /* of the jitter */
-    /* The first picture is complete (called once), or nothing came of an attempt (each time). The
-     * reflector must not be freed inside. */
+    /* The first picture is complete (called once), or nothing came of an attempt (each time, but
+     * for what healthy servers do now and then: 410, streams that end early). The reflector must
+     * not be freed inside. */
     void (*synced)(void *arg);
     void (*problem)(void *arg, enum kube_outcome outcome, const char *message, int64_t retry_in);
     void *arg;

@@ -152,20 +152,16 @@ static size_t scan_value(struct stream *s, const char *p, size_t len, bool *done
 }
 
 /* Collects one value: *out is set when it is complete, else it goes on with the next bytes. */
-static int collect(struct stream *s, const char **p, const char *end, struct view *out,
+static int collect(struct stream *s, const char **p, const char *end, bool *done, struct view *out,
                    struct err *err) {
-    bool done;
-    size_t n = scan_value(s, *p, (size_t)(end - *p), &done);
+    size_t n = scan_value(s, *p, (size_t)(end - *p), done);
     if (s->part.len + n > STREAM_OBJECT_MAX)
         return err_set(err, EMSGSIZE, "the server sent an object of more than %d MiB",
                        STREAM_OBJECT_MAX >> 20);
-    *out = (struct view){NULL, 0};
-    if (done && !s->part.len) {
-        *out = (struct view){*p, n};
-    } else {
+    *out = (struct view){*p, n};
+    if (!*done || s->part.len) {
         str_addn(&s->part, *p, n);
-        if (done)
-            *out = (struct view){s->part.p, s->part.len};
+        *out = (struct view){s->part.p, s->part.len};
     }
     *p += n;
     return 0;
@@ -279,15 +275,16 @@ static int json_list(struct stream *s, const char *p, const char *end, struct er
             }
         }
         struct view v;
-        if ((rc = collect(s, &p, end, &v, err)) || (v.p && (rc = json_value(s, v, err))))
+        bool done;
+        if ((rc = collect(s, &p, end, &done, &v, err)) || (done && (rc = json_value(s, v, err))))
             return rc;
     }
     return 0;
 }
 
 static int json_event(struct stream *s, struct view text, struct err *err) {
-    static const char *const keys[] = {"type", "object"};
-    static const char *const kind_keys[] = {"kind"};
+    static const struct view keys[] = {VIEW("type"), VIEW("object")};
+    static const struct view kind_keys[] = {VIEW("kind")};
     struct view v[2], kind;
     enum watch_type type;
     int rc = codec_json_find(&s->codec, text, keys, 2, v, err);
@@ -314,8 +311,9 @@ static int json_watch(struct stream *s, const char *p, const char *end, struct e
         if (!s->scan.started && *p != '{')
             return err_set(err, EBADMSG, "the server's answer is not a JSON watch stream");
         struct view v;
-        int rc = collect(s, &p, end, &v, err);
-        if (rc || !v.p)
+        bool done;
+        int rc = collect(s, &p, end, &done, &v, err);
+        if (rc || !done)
             return rc;
         rc = json_event(s, v, err);
         str_reset(&s->part);
@@ -372,7 +370,7 @@ bool kube_format_of(const char *content_type, enum kube_format *format) {
 /* Checks the kind and apiVersion of a body and finds the bytes of the object itself. */
 static int open_body(struct codec *c, enum kube_format format, struct view body,
                      struct view kind[2], struct view *message, struct err *err) {
-    static const char *const keys[] = {"kind", "apiVersion"};
+    static const struct view keys[] = {VIEW("kind"), VIEW("apiVersion")};
     if (format == KUBE_PROTOBUF)
         return stream_pb_open(body, kind, message, err);
     *message = body;
@@ -389,8 +387,8 @@ int kube_decode(struct codec *c, const struct kind *kind, enum kube_format forma
     int rc = open_body(c, format, body, have, &message, err);
     if (rc)
         return rc;
-    if (!view_eq(have[0], view_of(kind->name)) ||
-        !view_eq(have[1], view_of(kind_api_version(kind, version))))
+    kind_api_version(kind, version);
+    if (!view_eq(have[0], view_of(kind->name)) || !view_eq(have[1], view_of(version)))
         return err_set(err, EBADMSG, "expected a %s of %s, the server sent a \"%.*s\" of \"%.*s\"",
                        kind->name, version, (int)MIN_OF(have[0].len, (size_t)64), strna(have[0].p),
                        (int)MIN_OF(have[1].len, (size_t)64), strna(have[1].p));

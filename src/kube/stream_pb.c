@@ -94,7 +94,7 @@ int stream_pb_open(struct view body, struct view kind[2], struct view *message, 
     struct view meta = {"", 0};
     *message = (struct view){NULL, 0};
     kind[0] = kind[1] = (struct view){"", 0};
-    if (body.len < sizeof magic || memcmp(body.p, magic, sizeof magic))
+    if (body.len < sizeof magic || memcmp(body.p, magic, sizeof magic) != 0)
         return fail(err, "the magic bytes are missing");
     struct view in = {body.p + sizeof magic, body.len - sizeof magic};
     int rc = find_two(in, &meta, message, err);
@@ -180,7 +180,7 @@ static int pb_list(struct stream *s, const char *p, const char *end, struct err 
             struct view v = take(s, &p, end, sizeof magic);
             if (!v.p)
                 return 0;
-            if (memcmp(v.p, magic, sizeof magic))
+            if (memcmp(v.p, magic, sizeof magic) != 0)
                 return fail(err, "the magic bytes are missing");
             str_reset(&s->part);
             s->state = P_ENVELOPE;

@@ -11,8 +11,8 @@
 
 static const char *const kind_names[] = {
     [FIELD_STR] = "str",          [FIELD_BOOL] = "bool",
-    [FIELD_I32] = "int",          [FIELD_I64] = "int",
-    [FIELD_OPT_I32] = "optint",   [FIELD_OPT_I64] = "optint",
+    [FIELD_I32] = "int32",        [FIELD_I64] = "int64",
+    [FIELD_OPT_I32] = "optint32", [FIELD_OPT_I64] = "optint64",
     [FIELD_TIME] = "time",        [FIELD_MICROTIME] = "microtime",
     [FIELD_INTSTR] = "intstr",    [FIELD_PRESENT] = "present",
     [FIELD_MSG] = "msg",          [FIELD_PTR] = "ptr",

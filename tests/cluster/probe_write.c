@@ -1,12 +1,14 @@
-/* probe write VERB KIND NAME [-n NS] [--body JSON] [--patch json|merge|strategic] [--uid U]
+/* probe write VERB KIND NAME [-n NS] [--body JSON | --body-file FILE|-] [--patch
+ * json|merge|strategic] [--uid U]
  * [--version V]
- * [--grace S] [--dry-run] [--subresource S]: one request and its outcome as a line of JSON.
- * VERB: get, create, replace, patch, delete, evict. */
+ * [--grace S] [--dry-run] [--subresource S] [--timeout MS]: one request and its outcome as a line
+ * of JSON. VERB: get, create, replace, patch, delete, evict. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "base/timefmt.h"
 #include "kube/client.h"
 #include "probe.h"
 #include "probe_cluster.h"
@@ -14,6 +16,7 @@
 struct write {
     struct probe probe;
     const struct kind *kind;
+    char *body;
 };
 
 static void on_reply(void *arg, struct kube_reply *reply) {
@@ -38,10 +41,28 @@ static void on_reply(void *arg, struct kube_reply *reply) {
     loop_stop(w->probe.loop);
 }
 
+/* Without an end in the middle: bodies are JSON. */
+static char *read_all(const char *path) {
+    FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
+    struct str text = STR_INIT;
+    char buf[65536];
+    size_t n;
+    if (!f)
+        return NULL;
+    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+        str_addn(&text, buf, n);
+    if (f != stdin)
+        fclose(f);
+    return str_take(&text);
+}
+
 static int start(struct write *w, const char *verb, const struct kube_write *where, int *argc,
                  char **argv) {
     struct kube_client *c = &w->probe.conn.client;
     const char *body = probe_option(argc, argv, "--body");
+    const char *file = probe_option(argc, argv, "--body-file");
+    if (file && !(body = w->body = read_all(file)))
+        return -1;
     const char *patch = probe_option(argc, argv, "--patch");
     const char *uid = probe_option(argc, argv, "--uid");
     const char *version = probe_option(argc, argv, "--version");
@@ -74,7 +95,9 @@ static int start(struct write *w, const char *verb, const struct kube_write *whe
 int probe_write(int argc, char **argv) {
     struct write w = {0};
     probe_connect(&w.probe, &argc, argv);
+    const char *timeout = probe_option(&argc, argv, "--timeout");
     struct kube_write where = {
+        .timeout = timeout ? MSEC(atol(timeout)) : 0,
         .ns = probe_option(&argc, argv, "-n"),
         .subresource = probe_option(&argc, argv, "--subresource"),
         .dry_run = probe_flag(&argc, argv, "--dry-run"),
@@ -90,6 +113,7 @@ int probe_write(int argc, char **argv) {
         return 64;
     }
     loop_run(w.probe.loop);
+    free(w.body);
     probe_disconnect(&w.probe);
     return 0;
 }

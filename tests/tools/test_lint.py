@@ -97,6 +97,12 @@ class Lint(unittest.TestCase):
         self.compiled.append("tests/unit/base/b.c")
         self.bad("mirror", "tests/unit/base/b.c: tests nothing")
 
+    def test_further_programs_and_support(self) -> None:
+        for path in ("tests/unit/base/a_more.c", "tests/unit/support/helper.c"):
+            self.write(path, "int b;\n")
+            self.compiled.append(path)
+        self.good("mirror")
+
     def test_ignored_files_do_not_count(self) -> None:
         self.write("build/src/generated.c", "int b;   \n")
         self.good("mirror")

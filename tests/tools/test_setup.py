@@ -106,17 +106,18 @@ class Setup(unittest.TestCase):
         self.assertEqual(done.stdout, "", "standard output belongs to the caller")
 
     def test_no_package_twice(self) -> None:
-        every = self.missing("build", "test", "lint", "cluster")
+        every = self.missing("build", "test", "lint", "ci")
         self.assertEqual(len(every), len(set(every)))
 
     def test_sets_grow(self) -> None:
         sets = {}
-        for name in ("build", "test", "lint", "cluster"):
+        for name in ("build", "test", "lint", "fuzz", "ci"):
             (self.stage / "calls").write_text("")
             sets[name] = set(self.missing(name))
         self.assertLess(sets["build"], sets["test"])
         self.assertLess(sets["test"], sets["lint"])
-        self.assertLess(sets["test"], sets["cluster"])
+        self.assertLess(sets["lint"], sets["ci"])
+        self.assertLess(sets["build"], sets["fuzz"])
 
     def test_lists_are_fetched_when_there_are_none(self) -> None:
         for f in self.lists.iterdir():

@@ -347,6 +347,8 @@ static void test_chaos(void **state) {
     struct mini_stats sum = run_seeds(SEEDS, run_chaos);
     if (getenv("SLIPWAY_SEED"))
         return;
+    /* Once met: a listing breaks off, and the next one comes from a server that is behind. */
+    run_chaos(221, &sum);
     /* It did meet what it is here for. */
     assert_true(sum.faults > 1000);
     assert_true(sum.expired > 200);
@@ -405,11 +407,11 @@ static void run_restore(uint64_t seed, struct mini_stats *sum) {
     if (!store_synced(w.store))
         broken(&w, "not synced in ten calm minutes");
     w.rewound = true;
-    uint64_t version = mini_api_version(w.api);
-    /* Further back than it will go on, else nobody could tell. */
-    uint64_t back = (uint64_t)prng_range(&w.prng, 20, (int64_t)version - 100);
+    /* Further back than it will go on from there, or nobody could tell. */
+    int64_t seen = (int64_t)strtoull(store_version(w.store), NULL, 10);
+    uint64_t version = (uint64_t)prng_range(&w.prng, 100, MAX_OF(seen - 20, 101));
     loop_timer_stop(w.changes);
-    mini_api_restore(w.api, version - back);
+    mini_api_restore(w.api, version);
     for (int i = 0; i < 5; i++)
         change(&w);
     settle(&w, 40);

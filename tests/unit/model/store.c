@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "model/store.h"
 #include "model/version.h"
-#include "support/make.h"
+#include "../support/make.h"
 
 /* A store of pods, and what its listener was told last. */
 struct fixture {

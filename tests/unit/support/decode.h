@@ -3,7 +3,13 @@
 #ifndef SUPPORT_DECODE_H
 #define SUPPORT_DECODE_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+
+#include <cmocka.h>
 
 #include "base/mem.h"
 #include "everything.h"

@@ -5,6 +5,14 @@
 #ifndef SUPPORT_FEED_H
 #define SUPPORT_FEED_H
 
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include "base/mem.h"
 #include "base/prng.h"
 #include "kube/stream.h"
