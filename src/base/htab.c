@@ -2,6 +2,7 @@
 #include "base/htab.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/mem.h"
 
@@ -112,4 +113,12 @@ uint32_t hash_more(uint32_t seed, const void *p, size_t len) {
 
 uint32_t hash_bytes(const void *p, size_t len) {
     return hash_more(0, p, len);
+}
+
+uint32_t hash_seed(void) {
+    uint32_t seed = 0;
+    /* Early at boot there may be no randomness yet: not worth waiting for. */
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+        seed = 0;
+    return seed;
 }

@@ -34,6 +34,9 @@ void *htab_remove(struct htab *t, uint32_t hash, const void *key);
 void *htab_next(const struct htab *t, uint32_t *i);
 
 uint32_t hash_bytes(const void *p, size_t len);
+/* A random number to begin hashes with, where somebody could choose colliding keys to make a table
+ * slow: hash_more(seed, key). */
+uint32_t hash_seed(void);
 /* Continues a hash: hash_more(hash_bytes(a), b). */
 uint32_t hash_more(uint32_t seed, const void *p, size_t len);
 

@@ -29,6 +29,7 @@ static_assert(sizeof(struct blob_head) == 24, "blobs start aligned to 8 bytes");
 struct pool {
     struct htab tab; /* of pointers to the bytes */
     pool_drop_fn *drop;
+    uint32_t seed; /* names come from whoever may create objects: they must not choose hashes */
 };
 
 struct key {
@@ -64,6 +65,7 @@ struct pool *pool_new(pool_drop_fn *drop) {
     struct pool *pool = xnew(struct pool);
     htab_init(&pool->tab, &entry_ops);
     pool->drop = drop;
+    pool->seed = hash_seed();
     return pool;
 }
 
@@ -87,7 +89,7 @@ void pool_free(struct pool *pool) {
 const char *pool_lookup(const struct pool *pool, const char *p, size_t len) {
     if (!len || len >= BLOB_BIT)
         return NULL;
-    struct key key = {NULL, p, (uint32_t)len, hash_bytes(p, len)};
+    struct key key = {NULL, p, (uint32_t)len, hash_more(pool->seed, p, len)};
     return htab_find(&pool->tab, key.hash, &key);
 }
 
@@ -95,7 +97,7 @@ const char *pool_str(struct pool *pool, const char *p, size_t len) {
     if (!len)
         return NULL;
     assert(len < BLOB_BIT);
-    struct key key = {NULL, p, (uint32_t)len, hash_bytes(p, len)};
+    struct key key = {NULL, p, (uint32_t)len, hash_more(pool->seed, p, len)};
     char *found = htab_find(&pool->tab, key.hash, &key);
     if (found) {
         head_of(found)->refs++;
@@ -114,7 +116,7 @@ const void *pool_blob(struct pool *pool, const void *tag, const void *data, size
     if (!len)
         return NULL;
     assert(len < BLOB_BIT && tag);
-    uint32_t hash = hash_more((uint32_t)(uintptr_t)tag, data, len);
+    uint32_t hash = hash_more((uint32_t)(uintptr_t)tag ^ pool->seed, data, len);
     struct key key = {tag, data, (uint32_t)len | BLOB_BIT, hash};
     void *found = htab_find(&pool->tab, key.hash, &key);
     if (found) {
@@ -157,8 +159,8 @@ size_t pool_entry_len(const void *entry) {
     return head_of(entry)->len & ~BLOB_BIT;
 }
 
-uint32_t pool_hash(const void *entry) {
-    return entry ? head_of(entry)->hash : 0;
+uint32_t pool_seed(const struct pool *pool) {
+    return pool->seed;
 }
 
 struct pool_stats pool_stats(const struct pool *pool) {

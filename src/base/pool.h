@@ -41,8 +41,9 @@ size_t pool_entry_len(const void *entry);
 static inline size_t pool_len(const void *entry) {
     return entry ? pool_entry_len(entry) : 0;
 }
-/* The hash of an entry's bytes, computed once. */
-uint32_t pool_hash(const void *entry);
+
+/* What its hashes begin with, for tables of one's own over the same names. */
+uint32_t pool_seed(const struct pool *pool);
 
 struct pool_stats {
     size_t entries, bytes, strings, string_bytes;

@@ -28,12 +28,14 @@ struct index {
 /* A write whose effect has not been seen yet. */
 struct written {
     char *ns, *name, *version;
+    uint32_t hash;
 };
 
 struct store {
     const struct kind *kind;
     struct pool *pool;
     struct htab objects;
+    uint32_t seed;  /* of the hashes of names, which others choose */
     uint32_t epoch; /* of the replace under way, or of the last one */
     bool synced, rewind;
     const char *version; /* pool entry */
@@ -54,8 +56,8 @@ struct name {
     const char *ns, *name;
 };
 
-static uint32_t name_hash(const char *ns, const char *name) {
-    uint32_t h = hash_bytes(name, strlen(name));
+static uint32_t name_hash(const struct store *s, const char *ns, const char *name) {
+    uint32_t h = hash_more(s->seed, name, strlen(name));
     return str_empty(ns) ? h : hash_more(h, ns, strlen(ns));
 }
 
@@ -84,8 +86,7 @@ static bool bucket_equal(const void *entry, const void *key_) {
 }
 
 static uint32_t written_hash(const void *entry) {
-    const struct written *w = entry;
-    return name_hash(w->ns, w->name);
+    return ((const struct written *)entry)->hash;
 }
 
 static bool written_equal(const void *entry, const void *key_) {
@@ -104,6 +105,7 @@ struct store *store_new(const struct kind *kind, struct pool *pool) {
     struct store *s = xnew(struct store);
     s->kind = kind;
     s->pool = pool;
+    s->seed = pool_seed(pool);
     htab_init(&s->objects, &object_ops);
     htab_init(&s->written, &written_ops);
     return s;
@@ -278,7 +280,7 @@ bool store_put(struct store *s, struct object *obj) {
         return false;
     }
     struct name key = {obj->meta.ns, obj->meta.name};
-    uint32_t hash = name_hash(key.ns, key.name);
+    uint32_t hash = name_hash(s, key.ns, key.name);
     obj->meta.store_hash = hash;
     obj->meta.store_epoch = s->epoch;
     struct object *old = htab_find(&s->objects, hash, &key);
@@ -313,7 +315,7 @@ static void drop(struct store *s, struct object *obj) {
 
 bool store_remove(struct store *s, const char *ns, const char *name, const char *version) {
     struct name key = {ns, name};
-    struct object *obj = name ? htab_find(&s->objects, name_hash(ns, name), &key) : NULL;
+    struct object *obj = name ? htab_find(&s->objects, name_hash(s, ns, name), &key) : NULL;
     if (!obj || (version && version_compare(version, obj->meta.version) < 0))
         return false;
     drop(s, obj);
@@ -346,7 +348,7 @@ void store_rewind(struct store *s) {
 
 const struct object *store_get(const struct store *s, const char *ns, const char *name) {
     struct name key = {ns, name};
-    return name ? htab_find(&s->objects, name_hash(ns, name), &key) : NULL;
+    return name ? htab_find(&s->objects, name_hash(s, ns, name), &key) : NULL;
 }
 
 const struct object *store_next(const struct store *s, uint32_t *i) {
@@ -381,7 +383,7 @@ static bool has_seen(const struct store *s, const struct written *w) {
 
 static void forget_written(struct store *s, const struct written *w) {
     struct name key = {w->ns, w->name};
-    written_free(htab_remove(&s->written, name_hash(w->ns, w->name), &key));
+    written_free(htab_remove(&s->written, w->hash, &key));
 }
 
 /* Nobody may ever ask about some of them again (pods that were evicted). */
@@ -401,7 +403,7 @@ void store_wrote(struct store *s, const char *ns, const char *name, const char *
     struct name key = {ns, name};
     if (!version_valid(version))
         return;
-    struct written *w = htab_find(&s->written, name_hash(ns, name), &key);
+    struct written *w = htab_find(&s->written, name_hash(s, ns, name), &key);
     if (w) {
         if (version_compare(version, w->version) > 0)
             str_replace(&w->version, version);
@@ -413,12 +415,13 @@ void store_wrote(struct store *s, const char *ns, const char *name, const char *
     w->ns = ns ? xstrdup(ns) : NULL;
     w->name = xstrdup(name);
     w->version = xstrdup(version);
+    w->hash = name_hash(s, ns, name);
     htab_insert(&s->written, w);
 }
 
 bool store_fresh(const struct store *s, const char *ns, const char *name) {
     struct name key = {ns, name};
-    const struct written *w = htab_find(&s->written, name_hash(ns, name), &key);
+    const struct written *w = htab_find(&s->written, name_hash(s, ns, name), &key);
     if (!w)
         return true;
     if (!has_seen(s, w))
