@@ -34,7 +34,7 @@ static long status_kb(const char *key) {
     long kb = -1;
     while (f && fgets(line, sizeof line, f))
         if (!strncmp(line, key, strlen(key)))
-            kb = atol(line + strlen(key));
+            kb = strtol(line + strlen(key), NULL, 10);
     if (f)
         fclose(f);
     return kb;
@@ -70,7 +70,7 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
 static void dump(struct hold *h, const char *name) {
     for (int i = 0; i < FEEDS; i++) {
         const struct kind *kind = store_kind(h->stores[i]);
-        if (strcmp(kind->name, name))
+        if (!streq(kind->name, name))
             continue;
         size_t n;
         const struct object **all = store_sorted(h->stores[i], &n);

@@ -9,7 +9,7 @@ show() {
 }
 
 unset KUBECONFIG
-show version --client
+show version
 show help
 cat <<'END'
 

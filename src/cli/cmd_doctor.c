@@ -47,7 +47,7 @@ static void find(struct doctor *d, enum state state, const char *check, char *te
 
 static void judge_version(struct doctor *d, const json_t *v) {
     const char *git = json_str(v, "gitVersion"), *minor = json_str(v, "minor");
-    int m = minor ? atoi(minor) : 0; /* "33+" is 33 */
+    long m = minor ? strtol(minor, NULL, 10) : 0; /* "33+" is 33 */
     if (m < OLDEST_MINOR)
         find(d, STATE_BAD, "version",
              xasprintf("Kubernetes %s is too old: evictions of policy/v1 came with 1.%d", git,

@@ -51,8 +51,8 @@ void lint_budgets(const struct store *pods, const struct store *budgets, struct 
         const struct pdb *const *by = pdbs_of_pod(pdbs, pod, &held);
         if (held < 2 || !is_asked(pod))
             continue;
-        while (k < overlaps.len &&
-               (overlaps.p[k].n_pdbs != held || memcmp(overlaps.p[k].pdbs, by, held * sizeof *by)))
+        while (k < overlaps.len && (overlaps.p[k].n_pdbs != held ||
+                                    memcmp(overlaps.p[k].pdbs, by, held * sizeof *by) != 0))
             k++;
         if (k == overlaps.len)
             *vec_push(&overlaps) = (struct lint_overlap){by, held, pod, 0};

@@ -82,8 +82,7 @@ static int on_data(void *arg, const char *p, size_t len) {
     return 0;
 }
 
-/* The beginning of a body that is no Status, on one line and printable. */
-static char *snippet(const struct str *body) {
+char *kube_snippet(const struct str *body) {
     struct str clean = STR_INIT;
     _cleanup_str_ struct str s = STR_INIT;
     for (size_t i = 0; i < body->len && s.len < SNIPPET_MAX; i++) {
@@ -133,7 +132,7 @@ static void finish_answer(struct kube_op *op, struct kube_reply *r) {
         if (status.details && list_len(status.details->causes))
             r->cause = status.details->causes[0].message;
     } else {
-        _cleanup_free_ char *part = snippet(&op->body);
+        _cleanup_free_ char *part = kube_snippet(&op->body);
         text = xasprintf("%s: HTTP %d%s%s", op->what, op->code, *part ? ": " : "", part);
         r->message = text;
     }

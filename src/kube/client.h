@@ -70,6 +70,9 @@ struct kube_op *kube_op_start(struct kube_client *c, const struct kube_op_spec *
                               kube_reply_fn *fn, void *arg);
 void kube_op_cancel(struct kube_op *op); /* valid until the callback */
 
+/* The beginning of a body that is no Status, for a message: on one line, printable, maybe "". */
+char *kube_snippet(const struct str *body);
+
 /* "/apis/policy/v1/namespaces/x/poddisruptionbudgets/y/status"; ns NULL: all namespaces. */
 void kube_path(struct str *out, const struct kind *kind, const char *ns, const char *name,
                const char *subresource);

@@ -4,7 +4,11 @@
  * Every candidate looks at the Lease every 2 s (with jitter). Who holds it renews it; anybody else
  * may take it when it has not changed for its duration (15 s), measured by the local monotonic
  * clock from when the change was seen, never by comparing clocks. A leader that could not renew for
- * 10 s has lost: `stopped` is called and it must stop acting at once.
+ * 10 s, counted from when it sent its last good write, has lost: `stopped` is called and it must
+ * stop acting at once. It stays a candidate.
+ *
+ * A Lease that is deleted ends its holder's leadership; others who knew it wait for its duration
+ * all the same, and the transition count goes on from where they saw it.
  *
  * A Lease does not fence: a process that was suspended may still believe that it leads. The
  * transition count of the Lease is therefore handed to `started`; what a leader does must carry it
@@ -21,19 +25,19 @@ struct leader;
 struct leader_options {
     const char *ns, *name; /* of the Lease */
     const char *identity;  /* unique: "<hostname>_<random>" */
-    int64_t lease;         /* microseconds; 15 s when 0 */
+    int64_t lease;         /* microseconds, cut to whole seconds; 15 s when 0 */
     int64_t renew;         /* deadline; 10 s when 0 */
     int64_t retry;         /* 2 s when 0 */
     uint64_t seed;         /* of the jitter */
     void (*started)(void *arg, int32_t fence);
     void (*stopped)(void *arg, const char *why);
-    /* Another one leads, or nobody (""); may be NULL. */
+    /* Who leads now: another one, we, or nobody (""); may be NULL. */
     void (*observed)(void *arg, const char *identity);
     void *arg;
 };
 
-/* Candidates at once. -EINVAL when the durations do not fit: lease > renew > 1.2 retry. None of the
- * callbacks may free the leader. */
+/* Candidates at once. -EINVAL when a name is missing or the durations do not fit: lease > renew >
+ * 1.2 retry. None of the callbacks may free the leader. */
 int leader_new(struct kube_client *client, const struct leader_options *opts, struct leader **out,
                struct err *err);
 /* Just forgets: the Lease runs out by itself. */

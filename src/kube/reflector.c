@@ -314,7 +314,8 @@ static int on_object(void *arg, enum watch_type type, struct object *obj) {
     /* Initial events come in no order: only the bookmark that ends them has a version to go on
      * from. */
     if (r->state != R_WATCH) {
-        const struct object *ours = store_get(r->store, obj->meta.ns, obj->meta.name);
+        const struct object *ours =
+            store_synced(r->store) ? store_get(r->store, obj->meta.ns, obj->meta.name) : NULL;
         if (ours && version_compare(obj->meta.version, ours->meta.version) < 0)
             r->went_back = true;
         if (version_compare(obj->meta.version, r->newest) > 0)
@@ -397,10 +398,13 @@ static void on_refusal(struct reflector *r, enum state state) {
                      kube_decode_status(&codec, format, body, &status, NULL) == 0;
     enum kube_outcome outcome = kube_outcome_of(r->code, &r->head, &status, is_status);
     int64_t retry_after = kube_retry_after(&r->head, is_status ? &status : NULL);
+    /* Something else than Kubernetes may say what it is. */
+    _cleanup_free_ char *part =
+        outcome == KUBE_NOT_KUBERNETES ? kube_snippet(&r->error_body) : xstrdup("");
     _cleanup_free_ char *text =
         is_status && status.message
             ? xstrdup(status.message)
-            : xasprintf("HTTP %d: %s", r->code, kube_outcome_row(outcome)->meaning);
+            : xasprintf("HTTP %d: %s", r->code, *part ? part : kube_outcome_row(outcome)->meaning);
     type_release(&type_status, store_pool(r->store), &status, NULL);
     codec_done(&codec);
 

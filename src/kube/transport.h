@@ -45,7 +45,8 @@ struct kube_done {
     int code;        /* HTTP status, 0 when none arrived */
     int error;       /* 0: the whole response arrived; else a negative errno:
                       * -ECONNREFUSED, -EHOSTUNREACH (also DNS), -ETIMEDOUT, -ECONNRESET, -EPROTO (TLS,
-                      * not       HTTP), -EACCES (no credentials to be had), -ECANCELED (data callback said so)
+                      * not       HTTP), -EACCES (no credentials to be had), -ECANCELED (data callback
+                      * said so)
                       * ... */
     bool sent;       /* with error: the server may have received and carried out the request */
     const char *msg; /* with error: one sentence */

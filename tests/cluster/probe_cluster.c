@@ -13,7 +13,7 @@ enum { GROUPS_MAX = 8 };
 
 const char *probe_option(int *argc, char **argv, const char *name) {
     for (int i = 1; i + 1 < *argc; i++) {
-        if (strcmp(argv[i], name))
+        if (!streq(argv[i], name))
             continue;
         const char *value = argv[i + 1];
         memmove(argv + i, argv + i + 2, (size_t)(*argc - i - 1) * sizeof *argv);
@@ -25,7 +25,7 @@ const char *probe_option(int *argc, char **argv, const char *name) {
 
 bool probe_flag(int *argc, char **argv, const char *name) {
     for (int i = 1; i < *argc; i++) {
-        if (strcmp(argv[i], name))
+        if (!streq(argv[i], name))
             continue;
         memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof *argv);
         *argc -= 1;

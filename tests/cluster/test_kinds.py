@@ -15,6 +15,7 @@ from objects import budget, budget_status, lease, pod, running
 from probes import Watch, flags, tables, write
 from project import project
 
+GATES = [{"name": "slipway.dev/nobody-touches-it"}]  # not even the scheduler
 WAYS = [{"json": json_, "list": list_} for json_ in (False, True) for list_ in (False, True)]
 
 
@@ -216,7 +217,7 @@ def test_changes_arrive_as_kubectl_makes_them(ctx: Context) -> None:
 def test_what_changes_without_being_seen_is_no_event(ctx: Context) -> None:
     """A change of a field that no table names brings a new version and nothing else; a write that changes nothing, nothing."""
     ns = ctx.namespace()
-    ctx.cluster.api.create(pod("p", ns, nodeSelector={"no": "where"}))
+    ctx.cluster.api.create(pod("p", ns, schedulingGates=GATES))
     watch = Watch(ctx, "Pod", n=ns)
     watch.synced()
     before, = watch.dump()
@@ -227,7 +228,7 @@ def test_what_changes_without_being_seen_is_no_event(ctx: Context) -> None:
     assert after["spec"] == before["spec"] and after["metadata"]["generation"] == before["metadata"]["generation"] + 1
     events = len(watch.events)
     assert ctx.cluster.api.patch(f"/api/v1/namespaces/{ns}/pods/p", {"metadata": {"labels": {}}})["metadata"] == patched["metadata"]
-    ctx.cluster.api.create(pod("q", ns, nodeSelector={"no": "where"}))
+    ctx.cluster.api.create(pod("q", ns, schedulingGates=GATES))
     ctx.wait_for(lambda: "q" in watch.names(), 10, "the next pod")
     assert not [e for e in watch.events[events:] if e["object"]["metadata"]["name"] == "p"]
     watch.end()
@@ -241,7 +242,7 @@ def test_large_objects(ctx: Context) -> None:
     watches = [Watch(ctx, "Pod", n=ns, **way) for way in WAYS]
     for watch in watches:
         watch.synced()
-    huge = pod("huge", ns, nodeSelector={"no": "where"})
+    huge = pod("huge", ns, schedulingGates=GATES)
     huge["spec"]["containers"][0]["env"] = [{"name": f"E{i}", "value": f"{i}" + "\\\"é" * 6000} for i in range(30)]
     ctx.cluster.api.create(huge)
     wanted = kubectl_sees(ctx.cluster, "Pod", rows, "-n", ns)

@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
+#include "../support/make.h"
 #include "base/mem.h"
 #include "base/prng.h"
 #include "base/str.h"
 #include "model/pdbs.h"
 #include "model/selector.h"
-#include "../support/make.h"
 
 /* The tags under which the decoders keep such blobs do not matter here, only what they release. */
 static const struct field requirement_fields[] = {

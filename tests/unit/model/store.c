@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
+#include "../support/make.h"
 #include "base/mem.h"
 #include "base/prng.h"
 #include "base/str.h"
 #include "model/store.h"
 #include "model/version.h"
-#include "../support/make.h"
 
 /* A store of pods, and what its listener was told last. */
 struct fixture {
