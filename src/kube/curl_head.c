@@ -129,6 +129,7 @@ void curl_head_show(const struct curl_head *h, struct kube_head *out) {
         .warning = h->warning,
         /* The API server marks every answer with the flow schema; only a refusal by the flow
          * control itself is plain text, while one for a disruption budget is a Status object. */
+        .api_server = h->priority,
         .flow_control =
             h->code == 429 && h->priority && !strncasecmp(strna(h->content_type), "text/plain", 10),
     };

@@ -101,7 +101,8 @@ enum kube_outcome kube_outcome_of(int code, const struct kube_head *head,
     case 403:
         return of_forbidden(s);
     case 404:
-        return is_status ? KUBE_NOT_FOUND : KUBE_NOT_KUBERNETES;
+        /* For a group or version that it does not serve, the API server answers in plain text. */
+        return is_status || (head && head->api_server) ? KUBE_NOT_FOUND : KUBE_NOT_KUBERNETES;
     case 405:
     case 406:
     case 415:

@@ -37,6 +37,7 @@ struct kube_head {
     int64_t retry_after;      /* seconds, -1 when absent */
     int64_t date;             /* the server's clock, microseconds; 0 when absent */
     const char *warning;      /* text of the first Warning: 299 header, or NULL */
+    bool api_server;          /* it has marks that only a Kubernetes API server leaves */
     bool flow_control;        /* rejected by API priority and fairness (X-Kubernetes-PF-*) */
 };
 

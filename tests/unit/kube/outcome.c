@@ -326,6 +326,16 @@ static void test_failures(void **state) {
     }
 }
 
+/* A group that the API server does not serve is a 404 in plain text; its own marks tell it from a
+ * web server. */
+static void test_no_such_group(void **state) {
+    (void)state;
+    struct kube_head head = {.code = 404, .content_type = "text/plain", .retry_after = -1};
+    assert_int_equal(kube_outcome_of(404, &head, NULL, false), KUBE_NOT_KUBERNETES);
+    head.api_server = true;
+    assert_int_equal(kube_outcome_of(404, &head, NULL, false), KUBE_NOT_FOUND);
+}
+
 static void test_rows(void **state) {
     (void)state;
     for (int i = KUBE_OK; i <= KUBE_NO_CREDENTIALS; i++) {
@@ -353,7 +363,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),       cmocka_unit_test(test_protobuf),
         cmocka_unit_test(test_retry_after), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_no_such_group),
     };
     return cmocka_run_group_tests_name("kube/outcome", tests, NULL, NULL);
 }
