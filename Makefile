@@ -53,9 +53,10 @@ lint: ready-lint ## layout, static analysis, layers, scripts; T=pattern picks so
 format: ready-lint ## let clang-format lay out every C file
 	@python3 tools/lint.py --build $(BUILD) --format
 
-install: all ## program, man pages and completions, into $(DESTDIR)$(PREFIX)
+install: ready-build ## program, man pages and completions, into $(DESTDIR)$(PREFIX)
 	@meson configure $(BUILD) --prefix='$(PREFIX)'
-	meson install -C $(BUILD) --strip --destdir '$(abspath $(DESTDIR))'
+	ninja -C $(BUILD) installed
+	meson install -C $(BUILD) --no-rebuild --strip --destdir '$(abspath $(DESTDIR))'
 
 clean: ## remove the build directories
 	rm -rf build build-asan build-ci

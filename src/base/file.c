@@ -3,14 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/timefmt.h"
 
 static int open_plain(const char *path, struct stat *st, struct err *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* Opening a FIFO that nobody writes to would wait for ever. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return err_errno(err, errno, "%s", path);
     int code = fstat(fd, st) < 0 ? errno : S_ISDIR(st->st_mode) ? EISDIR : 0;
@@ -21,8 +25,48 @@ static int open_plain(const char *path, struct stat *st, struct err *err) {
     return fd;
 }
 
+static int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * USEC_PER_SEC + t.tv_nsec / 1000;
+}
+
+/* Until there is something to read, or the end. A FIFO that had no writer yet looks like its end to
+ * read(), but not to poll(). */
+static int await(int fd, int64_t until) {
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int64_t left = MAX_OF(until - now(), 0);
+        int n = poll(&p, 1, (int)((left + 999) / 1000));
+        if (n > 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (!left)
+            return ETIMEDOUT;
+    }
+}
+
+static int read_err(const char *path, int code, size_t max, int64_t wait, struct err *err) {
+    char limit[TIMEFMT_LEN];
+    if (code == EFBIG)
+        return err_set(err, EFBIG, "%s: longer than the %zu bytes that are accepted", path, max);
+    if (code == ETIMEDOUT)
+        return err_set(err, EINVAL,
+                       "%s: it is no regular file, and what writes to it did not come to its end "
+                       "within %s",
+                       path, duration_format_limit(wait, limit));
+    return err_errno(err, code, "%s", path);
+}
+
 int file_read(const char *path, size_t max, char **out, size_t *len, struct err *err) {
+    return file_read_within(path, max, FILE_WAIT, out, len, err);
+}
+
+int file_read_within(const char *path, size_t max, int64_t wait, char **out, size_t *len,
+                     struct err *err) {
     struct stat st;
+    int64_t until = now() + wait;
     int fd = open_plain(path, &st, err);
     if (fd < 0)
         return fd;
@@ -46,8 +90,10 @@ int file_read(const char *path, size_t max, char **out, size_t *len, struct err 
             buf = bigger;
             cap = more;
         }
+        if (!S_ISREG(st.st_mode) && (code = await(fd, until)))
+            break;
         ssize_t r = read(fd, buf + n, cap - n);
-        if (r < 0 && errno == EINTR)
+        if (r < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (r < 0)
             code = errno;
@@ -61,10 +107,7 @@ int file_read(const char *path, size_t max, char **out, size_t *len, struct err 
     if (code) {
         mem_wipe(buf, n);
         free(buf);
-        if (code == EFBIG)
-            return err_set(err, EFBIG, "%s: longer than the %zu bytes that are accepted", path,
-                           max);
-        return err_errno(err, code, "%s", path);
+        return read_err(path, code, max, wait, err);
     }
     buf[n] = '\0';
     *out = buf;

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/utf8.h"
 
@@ -73,15 +72,6 @@ void jsonw_str(struct jsonw *w, const char *s) {
 void jsonw_int(struct jsonw *w, int64_t v) {
     before_value(w);
     str_addf(w->out, "%" PRId64, v);
-}
-
-void jsonw_real(struct jsonw *w, double v) {
-    if (!isfinite(v)) {
-        jsonw_null(w);
-        return;
-    }
-    before_value(w);
-    str_addf(w->out, "%.6g", v);
 }
 
 void jsonw_bool(struct jsonw *w, bool v) {

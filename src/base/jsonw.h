@@ -31,7 +31,6 @@ void jsonw_key(struct jsonw *w, const char *key);
 void jsonw_str(struct jsonw *w, const char *s);
 void jsonw_strn(struct jsonw *w, const char *s, size_t len);
 void jsonw_int(struct jsonw *w, int64_t v);
-void jsonw_real(struct jsonw *w, double v);
 void jsonw_bool(struct jsonw *w, bool v);
 void jsonw_null(struct jsonw *w);
 /* Text that is JSON already. */

@@ -20,7 +20,7 @@ char *xvasprintf(const char *fmt, va_list ap)
 
 #define xnew(type) ((type *)xcalloc(1, sizeof(type)))
 
-/* free() and clear: mem_free(&p). */
+/* free() and clear: mem_clear(&p). */
 #define mem_clear(pp)                                                                              \
     do {                                                                                           \
         free((void *)*(pp));                                                                       \

@@ -86,13 +86,6 @@ void pool_free(struct pool *pool) {
     free(pool);
 }
 
-const char *pool_lookup(const struct pool *pool, const char *p, size_t len) {
-    if (!len || len >= BLOB_BIT)
-        return NULL;
-    struct key key = {NULL, p, (uint32_t)len, hash_more(pool->seed, p, len)};
-    return htab_find(&pool->tab, key.hash, &key);
-}
-
 const char *pool_str(struct pool *pool, const char *p, size_t len) {
     if (!len)
         return NULL;

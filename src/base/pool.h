@@ -29,8 +29,6 @@ void pool_free(struct pool *pool);
 
 const char *pool_str(struct pool *pool, const char *p, size_t len);
 const void *pool_blob(struct pool *pool, const void *tag, const void *data, size_t len);
-/* The entry equal to this string if there is one, without taking a reference. */
-const char *pool_lookup(const struct pool *pool, const char *p, size_t len);
 
 const void *pool_ref(const void *entry);
 void pool_unref(struct pool *pool, const void *entry);

@@ -166,6 +166,15 @@ const char *duration_format(int64_t usec, char buf[static TIMEFMT_LEN]) {
     return buf;
 }
 
+const char *duration_format_limit(int64_t usec, char buf[static TIMEFMT_LEN]) {
+    if (usec <= 0 || usec >= USEC_PER_SEC)
+        return duration_format(usec, buf);
+    bool whole = usec % USEC_PER_MSEC == 0 || usec > 10 * USEC_PER_MSEC;
+    snprintf(buf, TIMEFMT_LEN, "%d%s", (int)(whole ? usec / USEC_PER_MSEC : usec),
+             whole ? "ms" : "us");
+    return buf;
+}
+
 /* One "12.5h" of a duration: adds its nanoseconds to *total. False when it is none, or too much for
  * microseconds in 64 bits. A bare number means seconds. */
 static bool parse_term(const char **p, bool may_be_bare, __int128 *total) {

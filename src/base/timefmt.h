@@ -28,6 +28,8 @@ bool time_parse_http(const char *s, int64_t *usec);
 /* As kubectl shows ages: "45s", "4m12s", "31m", "3h31m", "2d4h", "17d", "2y38d". What lies in the
  * future (clocks differ) is "0s". */
 const char *duration_format(int64_t usec, char buf[static TIMEFMT_LEN]);
+/* The same for limits, where "0s" would be no limit: less than a second is "500ms" or "20us". */
+const char *duration_format_limit(int64_t usec, char buf[static TIMEFMT_LEN]);
 /* Go's notation ("1h30m", "500ms", "-1.5h", "0"), and a bare number means seconds. Less than a
  * microsecond is cut off. */
 int duration_parse(const char *s, int64_t *usec, struct err *err);

@@ -1,7 +1,6 @@
 /* UTF-8. */
 #include "base/utf8.h"
 
-#include <stdint.h>
 #include <wchar.h>
 
 size_t utf8_len(const char *s, size_t n) {
@@ -54,7 +53,7 @@ void utf8_clean(struct str *out, const char *s, size_t n) {
     }
 }
 
-static uint32_t decode(const char *s, size_t len) {
+uint32_t utf8_decode(const char *s, size_t len) {
     const unsigned char *u = (const unsigned char *)s;
     uint32_t c = len == 1 ? u[0] : u[0] & (0x7fu >> len);
     for (size_t i = 1; i < len; i++)
@@ -66,7 +65,7 @@ size_t utf8_width(const char *s) {
     size_t width = 0, n = strlen(s);
     for (size_t i = 0; i < n;) {
         size_t len = utf8_len(s + i, n - i);
-        uint32_t c = len ? decode(s + i, len) : 0xfffd;
+        uint32_t c = len ? utf8_decode(s + i, len) : 0xfffd;
         /* wcwidth() knows only what the locale knows; in the C locale it answers -1 for all but
          * ASCII. */
         int w = c < 0x20 || (c >= 0x7f && c < 0xa0) ? 0 : c < 0x7f ? 1 : wcwidth((wchar_t)c);
@@ -76,8 +75,7 @@ size_t utf8_width(const char *s) {
     return width;
 }
 
-/* Characters that change how the text around them is shown. */
-static bool is_unsafe(uint32_t c) {
+bool utf8_unsafe(uint32_t c) {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
@@ -86,14 +84,14 @@ void utf8_printable(struct str *out, const char *s) {
     size_t n = strlen(s);
     for (size_t i = 0; i < n;) {
         size_t len = utf8_len(s + i, n - i);
-        uint32_t c = len ? decode(s + i, len) : 0;
+        uint32_t c = len ? utf8_decode(s + i, len) : 0;
         if (!len)
             str_addf(out, "\\x%02x", (unsigned char)s[i]);
         else if (c == '\n')
             str_add(out, "\\n");
         else if (c == '\t')
             str_add(out, "\\t");
-        else if (is_unsafe(c))
+        else if (utf8_unsafe(c))
             str_addf(out, c < 0x80 ? "\\x%02x" : "\\u{%x}", c);
         else
             str_addn(out, s + i, len);

@@ -101,10 +101,6 @@ const json_t *yaml_root(const struct yaml_doc *doc) {
     return doc->root;
 }
 
-const char *yaml_name(const struct yaml_doc *doc) {
-    return doc->name;
-}
-
 int yaml_verr(const char *name, struct yaml_pos pos, struct err *err, const char *fmt, va_list ap) {
     if (!err)
         return -EINVAL;

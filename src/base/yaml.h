@@ -63,7 +63,6 @@ void yaml_docs_done(struct yaml_docs *docs);
 
 /* The value of the document; borrowed, never NULL. */
 const json_t *yaml_root(const struct yaml_doc *doc);
-const char *yaml_name(const struct yaml_doc *doc);
 
 /* Where things stand. Objects and lists must be those of this document. */
 struct yaml_pos yaml_root_pos(const struct yaml_doc *doc);

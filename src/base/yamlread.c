@@ -62,8 +62,15 @@ static int unknown_key(const struct yaml_doc *doc, const json_t *obj, const char
 static int wrong_type(const struct yaml_doc *doc, struct yaml_pos pos, const char *what,
                       const char *key, enum yaml_type type, const json_t *value, struct err *err) {
     bool scalar = json_is_number(value) || json_is_boolean(value);
-    if (type == YAML_T_BOOL && json_is_string(value))
-        return yaml_err(doc, pos, err, "%s: %s must be true or false, without quotes", what, key);
+    if (type == YAML_T_BOOL && json_is_string(value)) {
+        /* Quotes are the mistake only around these two; "yes" and "on" are none of YAML 1.2's. */
+        const char *s = json_string_value(value);
+        bool quoted = streq(s, "true") || streq(s, "false");
+        return yaml_err(doc, pos, err,
+                        quoted ? "%s: %s must be true or false, without quotes"
+                               : "%s: %s must be written as true or false",
+                        what, key);
+    }
     return yaml_err(doc, pos, err, "%s: %s must be %s, not %s%s", what, key, type_words[type],
                     json_type_words(value),
                     type == YAML_T_STR && scalar ? ": put it in quotes" : "");

@@ -1,6 +1,7 @@
 /* The command line program: from argv to a verb, and from its result to an exit code. */
 #include "cli/cli.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -94,19 +95,8 @@ int cli_print_document(struct cli *cli, const struct str *json, const struct out
     return EXIT_DONE;
 }
 
-int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o,
-                    const char *schema) {
-    if (output_is_document(&o->format)) {
-        _cleanup_str_ struct str json = STR_INIT;
-        struct jsonw w;
-        jsonw_init(&w, &json, true);
-        jsonw_begin(&w, '{');
-        jsonw_kstr(&w, "schema", schema);
-        jsonw_key(&w, "items");
-        table_json(table, &w);
-        jsonw_end(&w);
-        return cli_print_document(cli, &json, &o->format, o->no_headers);
-    }
+int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o) {
+    assert(!output_is_document(&o->format));
     if (o->format.kind == OUTPUT_NAME) {
         table_names(table, &cli->out.buf);
         return EXIT_DONE;

@@ -49,12 +49,11 @@ void cli_note(struct cli *cli, const char *fmt, ...) __attribute__((format(print
 /* The time of day in microseconds; $SLIPWAY_FAKE_NOW (RFC 3339) stands still, for tests. */
 int64_t cli_now(const struct cli *cli);
 
-/* The end of most reading verbs: the table in the format asked for. `schema` names the document
- * ("slipway.nodes/1.0") that json, yaml, jsonpath and custom-columns are made from: {"schema": ...,
- * "items": [a row each]}. Adds to cli->out, returns the exit code. */
-int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o,
-                    const char *schema);
-/* The same for a document of one's own, the text of an indented jsonw. */
+/* The end of most reading verbs when people read: the table, a wide table or names, as asked for. A
+ * format that is a document (output_is_document()) goes to cli_print_document() instead. Adds to
+ * cli->out, returns the exit code. */
+int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o);
+/* json, yaml, jsonpath or custom-columns from a document, the text of an indented jsonw. */
 int cli_print_document(struct cli *cli, const struct str *json, const struct output_format *f,
                        bool no_headers);
 

@@ -16,6 +16,7 @@
 struct doctor_opts {
     struct connection_opts connection;
     struct document_opts output;
+    bool all;
 };
 
 enum {
@@ -194,8 +195,8 @@ static void ask_permissions(struct doctor *d) {
 
 /* --- budgets --- */
 
-static void judge_budgets(struct doctor *d, const struct lint *lint) {
-    for (size_t i = 0; i < lint->n_never && i < SHOWN; i++) {
+static void judge_budgets(struct doctor *d, const struct lint *lint, size_t shown) {
+    for (size_t i = 0; i < lint->n_never && i < shown; i++) {
         const struct lint_budget *b = &lint->never[i];
         find(d, STATE_WARN, "budget",
              xasprintf("PodDisruptionBudget %s/%s never allows a disruption of its %zu pod%s (%s)",
@@ -203,7 +204,7 @@ static void judge_budgets(struct doctor *d, const struct lint *lint) {
                        b->why),
              xstrdup(blocker_row(BLOCKER_PDB_UNSATISFIABLE)->hint));
     }
-    for (size_t i = 0; i < lint->n_overlaps && i < SHOWN; i++) {
+    for (size_t i = 0; i < lint->n_overlaps && i < shown; i++) {
         const struct lint_overlap *o = &lint->overlaps[i];
         _cleanup_str_ struct str names = STR_INIT;
         for (size_t k = 0; k < o->n_pdbs; k++)
@@ -215,10 +216,11 @@ static void judge_budgets(struct doctor *d, const struct lint *lint) {
                        str_get(&names), o->example->meta.name),
              xstrdup(blocker_row(BLOCKER_MULTIPLE_PDBS)->hint));
     }
-    size_t more = (lint->n_never > SHOWN ? lint->n_never - SHOWN : 0) +
-                  (lint->n_overlaps > SHOWN ? lint->n_overlaps - SHOWN : 0);
+    size_t more = (lint->n_never > shown ? lint->n_never - shown : 0) +
+                  (lint->n_overlaps > shown ? lint->n_overlaps - shown : 0);
     if (more)
-        find(d, STATE_WARN, "budget", xasprintf("%zu more findings of this sort", more), NULL);
+        find(d, STATE_WARN, "budget", xasprintf("%zu more findings of this sort", more),
+             xstrdup("see all of them with --all or -o json"));
     if (!lint->n_never && !lint->n_overlaps)
         find(d, STATE_GOOD, "budget",
              xasprintf("%zu PodDisruptionBudget%s, each of which can allow a disruption",
@@ -226,7 +228,7 @@ static void judge_budgets(struct doctor *d, const struct lint *lint) {
              NULL);
 }
 
-static int look_at_budgets(struct doctor *d) {
+static int look_at_budgets(struct doctor *d, size_t shown) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct lint lint;
     struct store *pods = session_feed(&d->session, &kind_pod, &(struct session_feed){0});
@@ -235,7 +237,10 @@ static int look_at_budgets(struct doctor *d) {
     int rc = session_sync(&d->session);
     if (!rc) {
         lint_budgets(pods, budgets, pdbs, &arena, &lint);
-        judge_budgets(d, &lint);
+        judge_budgets(d, &lint, shown);
+    } else {
+        find(d, STATE_BAD, "budget", xstrdup("the PodDisruptionBudgets could not be looked at"),
+             NULL);
     }
     pdbs_free(pdbs);
     return rc;
@@ -279,8 +284,7 @@ static int report_text(struct doctor *d) {
         n[f->state]++;
         term_styled(out, state_styles[f->state], term_glyph(state_glyphs[f->state], out->utf8));
         term_printf(out, " ");
-        if (f->state != STATE_GOOD)
-            term_printf(out, "%s: ", state_words[f->state]);
+        term_printf(out, "%s: ", state_words[f->state]);
         term_text(out, f->text);
         term_printf(out, "\n");
         if (f->hint)
@@ -302,12 +306,13 @@ static int run(struct cli *cli, int argc, char **argv) {
     if (!rc) {
         ask_permissions(&d);
         /* Without the budgets the rest is still worth printing. */
-        int budgets = look_at_budgets(&d);
-        rc = output_is_document(&o->output.format) ? report_document(&d, o) : report_text(&d);
+        bool document = output_is_document(&o->output.format);
+        int budgets = look_at_budgets(&d, o->all || document ? SIZE_MAX : SHOWN);
+        rc = document ? report_document(&d, o) : report_text(&d);
         for (size_t i = 0; !rc && i < d.findings.len; i++)
             if (d.findings.p[i].state == STATE_BAD)
                 rc = EXIT_FAILED;
-        rc = rc ? rc : budgets;
+        rc = budgets ? budgets : rc;
     }
     for (size_t i = 0; i < d.findings.len; i++) {
         free(d.findings.p[i].text);
@@ -317,6 +322,13 @@ static int run(struct cli *cli, int argc, char **argv) {
     session_close(&d.session);
     return rc;
 }
+
+static const struct option_group own_options = {
+    "Options", (const struct option[]){{.name = "all",
+                                        .kind = OPTION_FLAG,
+                                        .offset = offsetof(struct doctor_opts, all),
+                                        .help = "Show every finding, however many there are"},
+                                       {0}}};
 
 const struct verb verb_doctor = {
     .name = "doctor",
@@ -334,6 +346,7 @@ const struct verb verb_doctor = {
                  {"May this user drain nodes?", "doctor --as system:serviceaccount:ops:drainer"}},
     .options =
         (const struct verb_options[]){
+            {&own_options, 0},
             {&document_options, offsetof(struct doctor_opts, output)},
             {&connection_options, offsetof(struct doctor_opts, connection)},
             {0}},

@@ -10,6 +10,9 @@
 #include "engine/survey.h"
 #include "model/selector.h"
 
+/* The name of the document that -o json and the like are made from. */
+#define SCHEMA "slipway.status/1.0"
+
 struct status_opts {
     struct connection_opts connection;
     struct output_opts output;
@@ -18,6 +21,8 @@ struct status_opts {
 enum {
     SHOWN_BLOCKERS = 2, /* of a node, unless wide */
     COALESCE_MS = 100,  /* changes that come together are shown together */
+    COST_SHARE = 20,    /* of the time: looking at a large cluster takes at most a twentieth */
+    LOOK_AGAIN = 15,    /* seconds: time alone makes a pod overdue */
 };
 
 struct status_run {
@@ -29,17 +34,19 @@ struct status_run {
     unsigned by_node;
     struct pdbs *pdbs;
     struct table *table;
-    struct loop_timer *timer; /* with -w */
+    bool emitted;             /* a document, before */
+    struct loop_timer *timer; /* with -w: when to look again */
+    bool soon;                /* because something changed */
+    int64_t looked, cost;     /* the last look: when, and how long it took */
     struct htab shown;        /* with -w: the rows as they were last printed */
 };
 
 /* --- rows --- */
 
 static const struct table_column columns[] = {
-    {"NAME", NULL, false},          {"STATUS", NULL, false}, {"HELD BY", NULL, false},
-    {"PODS", NULL, false},          {"MOVE", NULL, false},   {"BLOCKS A DRAIN", NULL, false},
-    {"AGE", NULL, false},           {"ZONE", NULL, true},    {"VERSION", NULL, true},
-    {"KERNEL-VERSION", NULL, true}, {"BOOT-ID", NULL, true},
+    {"NAME", false},   {"STATUS", false},         {"HELD BY", false}, {"PODS", false},
+    {"MOVE", false},   {"BLOCKS A DRAIN", false}, {"AGE", false},     {"ZONE", true},
+    {"VERSION", true}, {"KERNEL-VERSION", true},  {"BOOT-ID", true},
 };
 
 static const char *const ready_words[] = {
@@ -166,19 +173,27 @@ static void take(struct status_run *r, struct arena *arena, struct survey *out) 
                 out);
 }
 
+/* Documents that follow each other in one stream. */
+static int emit(struct status_run *r, const struct str *json) {
+    struct cli *cli = r->session.cli;
+    if (r->emitted && r->opts->output.format.kind == OUTPUT_YAML)
+        term_printf(&cli->out, "---\n");
+    r->emitted = true;
+    return cli_print_document(cli, json, &r->opts->output.format, r->opts->output.no_headers);
+}
+
 static int print_document(struct status_run *r, const struct survey *s, struct arena *arena) {
     _cleanup_str_ struct str json = STR_INIT;
     struct jsonw w;
     jsonw_init(&w, &json, true);
     jsonw_begin(&w, '{');
-    jsonw_kstr(&w, "schema", "slipway.status/1.0");
+    jsonw_kstr(&w, "schema", SCHEMA);
     jsonw_kbegin(&w, "items", '[');
     for (size_t i = 0; i < s->n; i++)
         write_node(&w, &s->nodes[i], arena);
     jsonw_end(&w);
     jsonw_end(&w);
-    return cli_print_document(r->session.cli, &json, &r->opts->output.format,
-                              r->opts->output.no_headers);
+    return emit(r, &json);
 }
 
 /* Names that were asked for and are not there. */
@@ -202,7 +217,7 @@ static int print_all(struct status_run *r) {
             cli_note(r->session.cli, "No nodes found");
         return EXIT_DONE;
     }
-    return cli_print_table(r->session.cli, r->table, &r->opts->output, "slipway.status/1.0");
+    return cli_print_table(r->session.cli, r->table, &r->opts->output);
 }
 
 /* --- watching --- */
@@ -261,7 +276,7 @@ static void print_gone(struct status_run *r) {
     struct jsonw w;
     jsonw_init(&w, &json, true);
     jsonw_begin(&w, '{');
-    jsonw_kstr(&w, "schema", "slipway.status/1.0");
+    jsonw_kstr(&w, "schema", SCHEMA);
     jsonw_kbegin(&w, "items", '[');
     for (size_t i = 0; i < gone.len; i++) {
         s = gone.p[i];
@@ -280,15 +295,16 @@ static void print_gone(struct status_run *r) {
     struct output_opts o = r->opts->output;
     o.no_headers = true;
     if (gone.len && output_is_document(&o.format))
-        cli_print_document(cli, &json, &o.format, true);
+        emit(r, &json);
     else if (gone.len)
-        cli_print_table(cli, r->table, &o, "slipway.status/1.0");
+        cli_print_table(cli, r->table, &o);
     vec_done(&gone);
 }
 
 static void on_timer(void *arg) {
     struct status_run *r = arg;
     struct cli *cli = r->session.cli;
+    int64_t start = loop_now(r->session.loop);
     bool document = output_is_document(&r->opts->output.format);
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct survey s, changed = {0};
@@ -307,8 +323,12 @@ static void on_timer(void *arg) {
     if (changed.n && document)
         print_document(r, &changed, &arena);
     else if (changed.n)
-        cli_print_table(cli, r->table, &o, "slipway.status/1.0");
+        cli_print_table(cli, r->table, &o);
     print_gone(r);
+    r->cost = loop_now(r->session.loop) - start;
+    r->looked = start;
+    loop_timer_set(r->timer, SEC(LOOK_AGAIN));
+    r->soon = false;
     term_flush(&cli->out);
     if (cli->out.error)
         loop_stop(r->session.loop);
@@ -317,8 +337,11 @@ static void on_timer(void *arg) {
 static void on_change(void *arg, const struct object *before, const struct object *after) {
     struct status_run *r = arg;
     (void)before, (void)after;
-    if (!loop_timer_pending(r->timer))
-        loop_timer_set(r->timer, MSEC(COALESCE_MS));
+    if (r->soon)
+        return;
+    r->soon = true;
+    int64_t rest = r->looked + r->cost * COST_SHARE - loop_now(r->session.loop);
+    loop_timer_set(r->timer, MAX_OF(MSEC(COALESCE_MS), rest));
 }
 
 static int watch(struct status_run *r) {
@@ -331,6 +354,7 @@ static int watch(struct status_run *r) {
     r->session.cli->out.pager = NULL;
     term_flush(&r->session.cli->out);
     r->timer = loop_timer_new(r->session.loop, on_timer, r);
+    loop_timer_set(r->timer, SEC(LOOK_AGAIN));
     store_listen(r->nodes, on_change, r);
     store_listen(r->pods, on_change, r);
     store_listen(r->budgets, on_change, r);

@@ -18,28 +18,20 @@
 
 /* ---- terminal safety ---- */
 
-/* Bytes of a character at `s` that a terminal must not get, 0 when it is harmless: the C1 controls
- * (one of them begins escape sequences), marks and overrides of direction, line separators, BOM.
- * All of these are two or three bytes long; the ASCII controls are escaped by JSON itself. */
-static size_t unsafe_len(const char *s, uint32_t *code) {
-    const unsigned char *u = (const unsigned char *)s;
-    if (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0) {
-        *code = u[1];
-        return 2;
-    }
-    if ((u[0] != 0xe2 && u[0] != 0xef) || !u[1] || !u[2])
+/* Bytes of a character at `s` that a terminal must not get, 0 when it is harmless. Not for the
+ * ASCII controls: line breaks are layout here, and JSON and YAML escape all others. */
+static size_t unsafe_len(const char *s, size_t n, uint32_t *code) {
+    size_t len = (unsigned char)*s < 0x80 ? 0 : utf8_len(s, n);
+    if (!len)
         return 0;
-    uint32_t c = (u[0] & 0xfu) << 12 | (u[1] & 0x3fu) << 6 | (u[2] & 0x3fu);
-    *code = c;
-    bool unsafe = c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-                  (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-    return unsafe ? 3 : 0;
+    *code = utf8_decode(s, len);
+    return utf8_unsafe(*code) ? len : 0;
 }
 
-static bool has_unsafe(const char *s) {
+static bool has_unsafe(const char *s, size_t n) {
     uint32_t code;
-    for (; *s; s++)
-        if ((unsigned char)*s >= 0x80 && unsafe_len(s, &code))
+    for (size_t i = 0; i < n; i++)
+        if (unsafe_len(s + i, n - i, &code))
             return true;
     return false;
 }
@@ -49,7 +41,7 @@ static void add_safe_json(struct str *out, const char *json, size_t len) {
     size_t start = 0;
     for (size_t i = 0; i < len;) {
         uint32_t code = 0;
-        size_t n = (unsigned char)json[i] >= 0x80 ? unsafe_len(json + i, &code) : 0;
+        size_t n = unsafe_len(json + i, len - i, &code);
         if (!n) {
             i++;
             continue;
@@ -204,7 +196,7 @@ static int emit_yaml_as(const json_t *value, bool ascii, struct str *out, struct
 int emit_yaml(const json_t *value, struct str *out, struct err *err) {
     size_t start = out->len;
     int r = emit_yaml_as(value, false, out, err);
-    if (r || !has_unsafe(str_get(out) + start))
+    if (r || !has_unsafe(str_get(out) + start, out->len - start))
         return r;
     /* Once more with everything escaped that is not ASCII: libyaml has no finer choice. */
     out->len = start;

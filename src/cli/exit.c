@@ -21,13 +21,6 @@ const struct exit_row exit_rows[] = {
 };
 const size_t n_exit_rows = ARRAY_LEN(exit_rows);
 
-const struct exit_row *exit_find(int code) {
-    for (size_t i = 0; i < n_exit_rows; i++)
-        if ((int)exit_rows[i].code == code)
-            return &exit_rows[i];
-    return NULL;
-}
-
 enum exit_code exit_from_errno(int code) {
     switch (abs(code)) {
     case 0:
@@ -58,10 +51,4 @@ enum exit_code exit_from_errno(int code) {
     default:
         return EXIT_FAILED;
     }
-}
-
-enum exit_code exit_from_http(int status) {
-    if (status >= 200 && status < 300)
-        return EXIT_DONE;
-    return status == 401 || status == 403 ? EXIT_ACCESS : EXIT_FAILED;
 }

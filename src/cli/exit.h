@@ -28,14 +28,9 @@ struct exit_row {
 extern const struct exit_row exit_rows[];
 extern const size_t n_exit_rows;
 
-/* The row of a code; NULL when there is none. */
-const struct exit_row *exit_find(int code);
-
 /* The exit code for an error of the error contract; `code` is a positive or negative errno. What
  * kept us from the API server (network, TLS, credentials, permission) is EXIT_ACCESS, a value or a
  * file that makes no sense is EXIT_USAGE, everything else EXIT_FAILED. */
 enum exit_code exit_from_errno(int code);
-/* The exit code for an API answer with this HTTP status; 2xx is EXIT_DONE. */
-enum exit_code exit_from_http(int status);
 
 #endif

@@ -27,7 +27,7 @@ const struct option_group general_options = {
          .implied = "1",
          .env = "SLIPWAY_VERBOSE",
          .max = 10,
-         .help = "Say more on standard error: 1 what is done, 4 every request, 8 everything"},
+         .help = "Say more on standard error: 1 what is done, 4 every request"},
         {.name = "v",
          .kind = OPTION_INT,
          .offset = FIELD(verbose),
@@ -176,7 +176,7 @@ const struct option_group connection_options = {
          .kind = OPTION_FLAG,
          .offset = FIELD(flags.disable_compression),
          .env = "SLIPWAY_DISABLE_COMPRESSION",
-         .help = "Do not ask for compressed answers"},
+         .help = "Accepted because kubectl has it; compressed answers are never asked for"},
         {0}}};
 #undef FIELD
 

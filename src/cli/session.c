@@ -8,7 +8,11 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 
-enum { TRIES = 4 }; /* of a first picture that may come later: pauses of 1 to 12 s in all */
+enum {
+    TRIES = 4,     /* of a first picture that may come later: pauses of 1 to 12 s in all */
+    PATIENCE = 30, /* seconds that a server may ask us to wait */
+    SLOW = 5,      /* seconds after which we say what we wait for */
+};
 
 struct session_feed_state {
     struct session *session;
@@ -17,7 +21,7 @@ struct session_feed_state {
     struct reflector *reflector;
     struct session_feed feed;
     unsigned problems;
-    bool synced;
+    bool synced, troubled;
 };
 
 int session_open(struct cli *cli, const struct connection_opts *opts, struct session *s) {
@@ -54,21 +58,28 @@ static bool is_access(enum kube_outcome outcome) {
            outcome == KUBE_NOT_KUBERNETES;
 }
 
+/* What we showed the server, as the user knows it. */
+static char *credentials(const struct kube_config *c) {
+    if (str_starts(c->server, "http://"))
+        return xstrdup("requests without credentials (none are sent over http://)");
+    if (c->token_file)
+        return xasprintf("the token in %s", c->token_file);
+    if (c->exec)
+        return xasprintf("the credentials that %s gave", c->exec->command);
+    if (c->user)
+        return xasprintf("the credentials of user %s (%s)", c->user, c->origin);
+    return xasprintf("the credentials of %s", c->origin);
+}
+
 int session_fail(struct session *s, const char *what, enum kube_outcome outcome,
                  const char *message) {
     const struct kube_config *config = s->conn.config;
     enum exit_code code = is_access(outcome) ? EXIT_ACCESS : EXIT_FAILED;
-    if (outcome == KUBE_UNAUTHORIZED)
-        return cli_fail(s->cli, code, "cannot %s: %s does not accept the credentials of %s%s: %s",
-                        what, config->server, config->user ? "user " : "",
-                        config->user ? config->user : config->origin, message);
-    /* Since Kubernetes 1.19 API servers do not even look at a password. */
-    if (outcome == KUBE_FORBIDDEN && config->username && strstr(message, "system:anonymous"))
-        return cli_fail(s->cli, code,
-                        "cannot %s: %s takes no username and password, which are all that the "
-                        "kubeconfig has%s%s: %s",
-                        what, config->server, config->user ? " for user " : "", strna(config->user),
-                        message);
+    if (outcome == KUBE_UNAUTHORIZED) {
+        _cleanup_free_ char *who = credentials(config);
+        return cli_fail(s->cli, code, "cannot %s: %s does not accept %s: %s", what, config->server,
+                        who, message);
+    }
     if (outcome == KUBE_NOT_KUBERNETES)
         return cli_fail(s->cli, code,
                         "cannot %s: %s does not answer like a Kubernetes API server: %s", what,
@@ -134,27 +145,52 @@ static void on_synced(void *arg) {
         loop_stop(f->session->loop);
 }
 
+/* "08:15:07 ": under a watch a remark means little without its time. */
+static const char *time_of_day(const struct session *s, char buf[static TIMEFMT_LEN]) {
+    time_format(cli_now(s->cli), false, buf);
+    return buf;
+}
+
 static void on_problem(void *arg, enum kube_outcome outcome, const char *message,
                        int64_t retry_in) {
     struct session_feed_state *f = arg;
     struct session *s = f->session;
-    /* Whoever names a time limit wants to know when it has passed. */
-    bool too_late = outcome == KUBE_UNKNOWN && s->conn.client.timeout;
-    bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE && !too_late;
+    char now[TIMEFMT_LEN];
     if (s->failed)
         return;
     f->problems++;
-    if (!f->synced && (!passes || f->problems >= TRIES)) {
+    if (f->synced) {
+        /* One line for an outage, however many watches it concerns and however long it lasts. */
+        bool first = !f->troubled && s->n_troubled++ == 0;
+        f->troubled = true;
+        if (first)
+            cli_note(s->cli, "%s cannot watch %s: %s; what is shown may be old, trying again",
+                     time_of_day(s, now), f->kind->resource, message);
+        return;
+    }
+    /* Whoever names a time limit wants to know when it has passed; nobody waits minutes for a
+     * table. */
+    bool too_late = (outcome == KUBE_UNKNOWN && s->conn.client.timeout) || retry_in > SEC(PATIENCE);
+    bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE && !too_late;
+    if (!passes || f->problems >= TRIES) {
         _cleanup_free_ char *what = xasprintf("list %s", f->kind->resource);
         s->failed = session_fail(s, what, outcome, message);
         loop_stop(s->loop);
         return;
     }
-    /* A watch that only has to begin anew is nobody's business. */
-    if (outcome == KUBE_EXPIRED || outcome == KUBE_TOO_NEW)
+    cli_note(s->cli, "cannot list %s: %s; trying again in %.1f s", f->kind->resource, message,
+             (double)retry_in / USEC_PER_SEC);
+}
+
+static void on_recovered(void *arg) {
+    struct session_feed_state *f = arg;
+    struct session *s = f->session;
+    char now[TIMEFMT_LEN];
+    if (!f->troubled)
         return;
-    cli_note(s->cli, "cannot %s %s: %s; trying again in %.1f s", f->synced ? "watch" : "list",
-             f->kind->resource, message, (double)retry_in / USEC_PER_SEC);
+    f->troubled = false;
+    if (--s->n_troubled == 0)
+        cli_note(s->cli, "%s watching works again", time_of_day(s, now));
 }
 
 struct store *session_feed(struct session *s, const struct kind *kind,
@@ -168,6 +204,11 @@ struct store *session_feed(struct session *s, const struct kind *kind,
     return f->store;
 }
 
+static void on_slow(void *arg) {
+    struct session *s = arg;
+    cli_note(s->cli, "waiting for %s", s->conn.config->server);
+}
+
 int session_sync(struct session *s) {
     for (size_t i = 0; i < s->n_feeds; i++) {
         struct session_feed_state *f = s->feeds[i];
@@ -179,13 +220,17 @@ int session_sync(struct session *s) {
             .seed = (uint64_t)loop_now(s->loop) + i,
             .synced = on_synced,
             .problem = on_problem,
+            .recovered = on_recovered,
             .arg = f,
         };
         if (!f->reflector)
             f->reflector = reflector_new(&s->conn.client, f->store, &opts);
     }
+    struct loop_timer *slow = loop_timer_new(s->loop, on_slow, s);
+    loop_timer_set(slow, SEC(SLOW));
     while (!s->failed && !all_synced(s))
         session_wait(s);
+    loop_timer_free(slow);
     return s->failed;
 }
 

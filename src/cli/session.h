@@ -27,8 +27,9 @@ struct session {
     struct kube_connection conn;
     struct session_feed_state *feeds[SESSION_FEEDS];
     size_t n_feeds;
-    int failed; /* exit code, 0 while all is well */
-    int signal; /* that ended session_run() */
+    size_t n_troubled; /* feeds that cannot watch at the moment */
+    int failed;        /* exit code, 0 while all is well */
+    int signal;        /* that ended session_run() */
 };
 
 /* What to read: of one namespace or node only, once or watched. */

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 
 #include "base/arena.h"
 #include "base/mem.h"
@@ -16,14 +15,13 @@
 /* kubectl's figures for its columns. */
 enum { PADDING = 3, MIN_WIDTH = 6 };
 
-enum cell_kind { CELL_EMPTY, CELL_STR, CELL_INT, CELL_BOOL, CELL_TIME, CELL_STATE, CELL_LIST };
+enum cell_kind { CELL_EMPTY, CELL_STR, CELL_INT, CELL_TIME, CELL_STATE };
 
 struct cell {
     enum cell_kind kind;
     enum state state;
-    int64_t number; /* also how many are in the list */
+    int64_t number;
     const char *text;
-    const char *const *list;
 };
 
 struct row {
@@ -65,10 +63,6 @@ void table_clear(struct table *t) {
     arena_reset(&t->arena);
 }
 
-size_t table_len(const struct table *t) {
-    return t->rows.len;
-}
-
 /* ---- filling ---- */
 
 static const char *copy(struct table *t, const char *s) {
@@ -98,20 +92,8 @@ void table_str(struct table *t, const char *s) {
         add(t, (struct cell){.kind = CELL_STR, .text = copy(t, s)});
 }
 
-void table_strf(struct table *t, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    _cleanup_free_ char *s = xvasprintf(fmt, ap);
-    va_end(ap);
-    table_str(t, s);
-}
-
 void table_int(struct table *t, int64_t v) {
     add(t, (struct cell){.kind = CELL_INT, .number = v});
-}
-
-void table_bool(struct table *t, bool v) {
-    add(t, (struct cell){.kind = CELL_BOOL, .number = v});
 }
 
 void table_time(struct table *t, int64_t when) {
@@ -120,17 +102,6 @@ void table_time(struct table *t, int64_t when) {
 
 void table_state(struct table *t, enum state state, const char *word) {
     add(t, (struct cell){.kind = CELL_STATE, .state = state, .text = copy(t, word)});
-}
-
-void table_list(struct table *t, const char *const *items, size_t n) {
-    if (!n) {
-        table_empty(t);
-        return;
-    }
-    const char **list = arena_alloc(&t->arena, n * sizeof *list);
-    for (size_t i = 0; i < n; i++)
-        list[i] = copy(t, items[i]);
-    add(t, (struct cell){.kind = CELL_LIST, .number = (int64_t)n, .list = list});
 }
 
 /* ---- text ---- */
@@ -166,9 +137,6 @@ static void cell_text(const struct cell *c, const struct table_view *view, struc
     case CELL_INT:
         str_addf(out, "%" PRId64, c->number);
         break;
-    case CELL_BOOL:
-        str_add(out, c->number ? "true" : "false");
-        break;
     case CELL_TIME:
         if (!c->number)
             str_add(out, "<unknown>");
@@ -181,13 +149,6 @@ static void cell_text(const struct cell *c, const struct table_view *view, struc
         if (view->glyphs)
             str_addf(out, "%s ", state_glyph(c->state, view->utf8));
         utf8_printable(out, c->text ? c->text : "<unknown>");
-        break;
-    case CELL_LIST:
-        for (int64_t i = 0; i < c->number; i++) {
-            if (i)
-                str_addc(out, ',');
-            utf8_printable(out, strna(c->list[i]));
-        }
         break;
     }
 }
@@ -273,55 +234,4 @@ void table_names(const struct table *t, struct str *out) {
         utf8_printable(out, strna(t->rows.p[r].name));
         str_addc(out, '\n');
     }
-}
-
-/* ---- JSON ---- */
-
-static void cell_json(const struct cell *c, struct jsonw *w) {
-    char buf[TIMEFMT_LEN];
-    switch (c->kind) {
-    case CELL_EMPTY:
-        jsonw_null(w);
-        break;
-    case CELL_STR:
-    case CELL_STATE:
-        jsonw_str(w, c->text);
-        break;
-    case CELL_INT:
-        jsonw_int(w, c->number);
-        break;
-    case CELL_BOOL:
-        jsonw_bool(w, c->number);
-        break;
-    case CELL_TIME:
-        jsonw_str(w, time_format(c->number, false, buf));
-        break;
-    case CELL_LIST:
-        jsonw_begin(w, '[');
-        for (int64_t i = 0; i < c->number; i++)
-            jsonw_str(w, strna(c->list[i]));
-        jsonw_end(w);
-        break;
-    }
-}
-
-static bool has_value(const struct cell *c) {
-    return c->kind != CELL_EMPTY && !(c->kind == CELL_TIME && !c->number) &&
-           !(c->kind == CELL_STATE && !c->text);
-}
-
-void table_json(const struct table *t, struct jsonw *w) {
-    jsonw_begin(w, '[');
-    for (size_t r = 0; r < t->rows.len; r++) {
-        jsonw_begin(w, '{');
-        for (size_t i = 0; i < t->n; i++) {
-            const struct cell *c = cell_at(t, &t->rows.p[r], i);
-            if (!t->columns[i].key || !has_value(c))
-                continue;
-            jsonw_key(w, t->columns[i].key);
-            cell_json(c, w);
-        }
-        jsonw_end(w);
-    }
-    jsonw_end(w);
 }

@@ -1,4 +1,4 @@
-/* Output tables: typed cells once, then a table, a wide table, names or JSON from the same data.
+/* Output tables: typed cells once, then a table, a wide table or names from the same data.
  *
  * Columns are fixed when the table is made. A row is begun with table_row() and then gets one cell
  * per column, in their order; cells that are missing at the end are empty. Texts are copied. Rows
@@ -6,8 +6,7 @@
  *
  * Layout is kubectl's: upper-case headings, columns separated by three blanks and never narrower
  * than six, no line wrapped or cut. Widths only grow, also over table_clear(), so that the lines of
- * a watch stay under their headings. Texts come from the cluster: they are made printable for the
- * table and stay as they are in JSON. */
+ * a watch stay under their headings. Texts come from the cluster: they are made printable. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -15,15 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/jsonw.h"
 #include "base/str.h"
 
 struct table;
 
 struct table_column {
     const char *title; /* "NAME" */
-    const char *key;   /* member of the JSON object; NULL: not in JSON */
-    bool wide;         /* only in -o wide (and in JSON) */
+    bool wide;         /* only in -o wide */
 };
 
 /* How a thing is; decides colour and glyph, never the word. */
@@ -50,27 +47,20 @@ static inline void table_cleanup(struct table **t) {
 }
 /* Rows go, widths stay. */
 void table_clear(struct table *t);
-size_t table_len(const struct table *t);
 
 /* `name` is what -o name prints: "node/worker-1". */
 void table_row(struct table *t, const char *name);
 /* NULL and empty: "<none>". */
 void table_str(struct table *t, const char *s);
-void table_strf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_int(struct table *t, int64_t v);
-void table_bool(struct table *t, bool v);
 /* A point in time; 0: "<unknown>". Shown as age ("3h31m") or, if `absolute`, as UTC. */
 void table_time(struct table *t, int64_t when);
 void table_state(struct table *t, enum state state, const char *word);
-/* Shown with commas, an array in JSON. */
-void table_list(struct table *t, const char *const *items, size_t n);
 void table_empty(struct table *t);
 
 /* Appends headings and rows. */
 void table_text(struct table *t, const struct table_view *view, struct str *out);
 /* Appends the name of each row, a line each. */
 void table_names(const struct table *t, struct str *out);
-/* Writes an array with an object per row. Empty cells are left out. */
-void table_json(const struct table *t, struct jsonw *w);
 
 #endif

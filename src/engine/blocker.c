@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 
 static const struct blocker_row rows[] = {
     [BLOCKER_MULTIPLE_PDBS] =
@@ -16,6 +15,12 @@ static const struct blocker_row rows[] = {
         {"PDBUnsatisfiable", SEVERITY_ERROR, false,
          "the PodDisruptionBudget never allows a disruption, not even with all pods healthy",
          "raise the replicas or let the budget allow at least one disruption"},
+    [BLOCKER_PDB_SYNC_FAILED] =
+        {"PDBSyncFailed", SEVERITY_ERROR, false,
+         "the controller cannot compute the PodDisruptionBudget, so that it "
+         "allows nothing",
+         "look at the budget's condition DisruptionAllowed: its pods need a "
+         "controller with a scale, or use minAvailable as a number"},
     [BLOCKER_PDB_NO_BUDGET] =
         {"PDBNoBudget", SEVERITY_WARN, true,
          "the PodDisruptionBudget allows no disruption at the moment",
@@ -38,11 +43,4 @@ static_assert(ARRAY_LEN(rows) == BLOCKER_CODES, "every blocker has its row");
 
 const struct blocker_row *blocker_row(enum blocker_code code) {
     return &rows[code];
-}
-
-int blocker_find(const char *name) {
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (streq(rows[i].name, name))
-            return (int)i;
-    return -1;
 }

@@ -9,6 +9,7 @@
 enum blocker_code {
     BLOCKER_MULTIPLE_PDBS,
     BLOCKER_PDB_UNSATISFIABLE,
+    BLOCKER_PDB_SYNC_FAILED,
     BLOCKER_PDB_NO_BUDGET,
     BLOCKER_BARE_POD,
     BLOCKER_LOCAL_STORAGE,
@@ -28,7 +29,5 @@ struct blocker_row {
 };
 
 const struct blocker_row *blocker_row(enum blocker_code code);
-/* The code of that name, or -1. */
-int blocker_find(const char *name);
 
 #endif

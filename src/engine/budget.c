@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "engine/podrole.h"
+
 /* "0", 0, "0%". */
 static bool is_zero(const struct intstr *v) {
     return v->set && (v->is_str ? strtol(strna(v->str), NULL, 10) == 0 : v->val <= 0);
@@ -16,17 +18,43 @@ static bool observed(const struct pdb *pdb) {
     return pdb->observed_generation >= pdb->meta.generation;
 }
 
+static bool sync_failed(const struct pdb *pdb) {
+    const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
+    return c && str_same(c->reason, "SyncFailed");
+}
+
 enum budget_verdict budget_verdict(const struct pdb *pdb) {
     /* The spec alone decides these, also before the controller has looked. */
     bool hopeless = is_zero(&pdb->max_unavailable) || is_all(&pdb->min_available);
     if (!observed(pdb))
         return hopeless ? BUDGET_NEVER : BUDGET_WAITS;
-    if (pdb->expected <= 0 && pdb->healthy <= 0)
-        return BUDGET_EMPTY;
     if (pdb->allowed > 0)
         return BUDGET_ALLOWS;
-    /* desired is what must stay, expected what there is when all are well. */
-    return hopeless || pdb->desired >= pdb->expected ? BUDGET_NEVER : BUDGET_WAITS;
+    if (sync_failed(pdb))
+        return BUDGET_FAILED;
+    /* desired is what must stay, expected what there is when all are well; none expected means that
+     * its controller has not seen the pods yet. */
+    return hopeless || (pdb->expected > 0 && pdb->desired >= pdb->expected) ? BUDGET_NEVER
+                                                                            : BUDGET_WAITS;
+}
+
+bool budget_is_asked(const struct pod *pod) {
+    return !pod_finished(pod) && !str_same(pod->phase, "Pending") && !pod->meta.deleted;
+}
+
+enum budget_verdict budget_for_pod(const struct pod *pod, const struct pdb *const *pdbs, size_t n) {
+    if (!n || !budget_is_asked(pod))
+        return BUDGET_ALLOWS;
+    if (n > 1)
+        return BUDGET_MULTIPLE;
+    /* A pod that is not ready keeps nobody's service up. */
+    if (!pod_ready(pod)) {
+        if (str_same(pdbs[0]->unhealthy_policy, "AlwaysAllow"))
+            return BUDGET_ALLOWS;
+        if (pdbs[0]->healthy >= pdbs[0]->desired && pdbs[0]->desired > 0)
+            return BUDGET_ALLOWS;
+    }
+    return budget_verdict(pdbs[0]);
 }
 
 static void add_intstr(struct str *out, const char *name, const struct intstr *v) {
@@ -45,8 +73,8 @@ void budget_explain(const struct pdb *pdb, struct str *out) {
         str_add(out, ", not processed by its controller yet");
         return;
     }
-    const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
-    if (c && str_same(c->reason, "SyncFailed")) {
+    if (sync_failed(pdb)) {
+        const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
         str_addf(out, ", its controller cannot compute it%s%s", c->message ? ": " : "",
                  strna(c->message));
         return;

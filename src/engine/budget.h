@@ -6,13 +6,20 @@
 #include "model/object.h"
 
 enum budget_verdict {
-    BUDGET_ALLOWS, /* at least one eviction would go through now */
-    BUDGET_WAITS,  /* none now; there will be when its pods are healthy */
-    BUDGET_NEVER,  /* none ever, with the pods and the numbers there are */
-    BUDGET_EMPTY,  /* it selects no pods: nothing is held */
+    BUDGET_ALLOWS,   /* at least one eviction would go through now */
+    BUDGET_WAITS,    /* none now; there will be when its pods are healthy */
+    BUDGET_NEVER,    /* none ever, with the pods and the numbers there are */
+    BUDGET_FAILED,   /* none: its controller cannot compute it, somebody must look */
+    BUDGET_MULTIPLE, /* more than one budget selects the pod: none ever */
 };
 
+/* The budget as such, for pods that are healthy. */
 enum budget_verdict budget_verdict(const struct pdb *pdb);
+/* An eviction of this pod now, by the eviction API's own rules; `pdbs` are those that select it. */
+enum budget_verdict budget_for_pod(const struct pod *pod, const struct pdb *const *pdbs, size_t n);
+/* Whether the API looks at budgets at all when this pod is evicted: not for one that has finished,
+ * is pending or is terminating already. */
+bool budget_is_asked(const struct pod *pod);
 /* "needs 3 healthy pods, has 2 of 3": the arithmetic in words. */
 void budget_explain(const struct pdb *pdb, struct str *out);
 

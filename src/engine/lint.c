@@ -17,12 +17,15 @@ static void find_never(const struct store *budgets, struct pdbs *pdbs, struct ar
     struct lint_budget *list = arena_alloc(arena, (n + 1) * sizeof *list);
     for (size_t i = 0; i < n; i++) {
         const struct pdb *pdb = (const struct pdb *)sorted[i];
-        if (budget_verdict(pdb) != BUDGET_NEVER)
+        enum budget_verdict verdict = budget_verdict(pdb);
+        size_t pods;
+        if (verdict != BUDGET_NEVER && verdict != BUDGET_FAILED)
+            continue;
+        free(pdbs_pods(pdbs, pdb, &pods));
+        if (!pods) /* it holds nothing, however strict it is */
             continue;
         _cleanup_str_ struct str why = STR_INIT;
-        size_t pods;
         budget_explain(pdb, &why);
-        free(pdbs_pods(pdbs, pdb, &pods));
         list[found++] =
             (struct lint_budget){pdb, arena_strndup(arena, str_get(&why), why.len), pods};
     }
@@ -35,7 +38,7 @@ static void find_never(const struct store *budgets, struct pdbs *pdbs, struct ar
 /* Only pods that an eviction would ask a budget about. */
 static bool is_asked(const struct pod *pod) {
     enum pod_role role = pod_role(pod);
-    return role == POD_MOVES || role == POD_BARE;
+    return (role == POD_MOVES || role == POD_BARE) && budget_is_asked(pod);
 }
 
 void lint_budgets(const struct store *pods, const struct store *budgets, struct pdbs *pdbs,

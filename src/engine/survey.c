@@ -43,28 +43,29 @@ static const char *full_name(struct taking *t, const struct meta *meta) {
 }
 
 static void look_at_budgets(struct taking *t, const struct pod *pod) {
+    static const enum blocker_code codes[] = {
+        [BUDGET_WAITS] = BLOCKER_PDB_NO_BUDGET,
+        [BUDGET_NEVER] = BLOCKER_PDB_UNSATISFIABLE,
+        [BUDGET_FAILED] = BLOCKER_PDB_SYNC_FAILED,
+    };
     size_t n;
     const struct pdb *const *budgets = pdbs_of_pod(t->pdbs, pod, &n);
-    if (n > 1) {
-        _cleanup_str_ struct str names = STR_INIT;
+    enum budget_verdict verdict = budget_for_pod(pod, budgets, n);
+    _cleanup_str_ struct str words = STR_INIT;
+    if (verdict == BUDGET_ALLOWS)
+        return;
+    if (verdict == BUDGET_MULTIPLE) {
         for (size_t i = 0; i < n; i++)
-            str_addf(&names, "%s%s", i ? ", " : "", budgets[i]->meta.name);
+            str_addf(&words, "%s%s", i ? ", " : "", budgets[i]->meta.name);
         block(t, BLOCKER_MULTIPLE_PDBS, full_name(t, &pod->meta),
               arena_printf(t->arena, "pod %s is selected by %zu budgets: %s",
-                           full_name(t, &pod->meta), n, str_get(&names)),
+                           full_name(t, &pod->meta), n, str_get(&words)),
               1);
         return;
     }
-    if (!n)
-        return;
-    enum budget_verdict verdict = budget_verdict(budgets[0]);
-    if (verdict != BUDGET_WAITS && verdict != BUDGET_NEVER)
-        return;
-    _cleanup_str_ struct str why = STR_INIT;
-    budget_explain(budgets[0], &why);
-    block(t, verdict == BUDGET_NEVER ? BLOCKER_PDB_UNSATISFIABLE : BLOCKER_PDB_NO_BUDGET,
-          full_name(t, &budgets[0]->meta),
-          arena_printf(t->arena, "budget %s: %s", full_name(t, &budgets[0]->meta), str_get(&why)),
+    budget_explain(budgets[0], &words);
+    const char *name = full_name(t, &budgets[0]->meta);
+    block(t, codes[verdict], name, arena_printf(t->arena, "budget %s: %s", name, str_get(&words)),
           1);
 }
 
@@ -83,11 +84,11 @@ static void look_at_pod(struct taking *t, struct survey_node *sn, const struct p
         sn->leaving++;
         /* deletionTimestamp is when the grace period ends. */
         if (t->now - pod->meta.deleted > SEC(STUCK_AFTER)) {
-            char late[TIMEFMT_LEN];
+            char when[TIMEFMT_LEN];
             block(t, BLOCKER_TERMINATING_STUCK, full_name(t, &pod->meta),
-                  arena_printf(t->arena, "pod %s should have stopped %s ago",
+                  arena_printf(t->arena, "pod %s should have stopped by %s",
                                full_name(t, &pod->meta),
-                               duration_format(t->now - pod->meta.deleted, late)),
+                               time_format(pod->meta.deleted, false, when)),
                   1);
         }
         return;

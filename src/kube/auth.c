@@ -153,6 +153,10 @@ static int refresh_files(struct kube_auth *a, bool force, struct err *err) {
     return ret;
 }
 
+int kube_auth_check(struct kube_auth *a, struct err *err) {
+    return a->have_pair ? refresh_pair(a, false, err) : 0;
+}
+
 /* --- the plugin --- */
 
 static void put_off(struct kube_auth *a) {

@@ -36,6 +36,9 @@ struct kube_credentials {
 /* `config` must outlive it. */
 struct kube_auth *kube_auth_new(struct loop *loop, const struct kube_config *config,
                                 const struct log *log);
+/* Reads a configured client certificate and its key now: 0, also when there are none, or why they
+ * cannot be used (-EINVAL when they do not belong together). */
+int kube_auth_check(struct kube_auth *auth, struct err *err);
 /* Kills a plugin that is running; those who wait are forgotten. May be called in a callback. */
 void kube_auth_free(struct kube_auth *auth);
 

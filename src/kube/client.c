@@ -110,7 +110,11 @@ static void finish_answer(struct kube_op *op, struct kube_reply *r) {
     codec_init(&codec, op->client->pool);
     bool is_status = typed && kube_decode_status(&codec, format, body, &status, NULL) == 0;
 
-    r->outcome = kube_outcome_of(op->code, &op->head, &status, is_status);
+    /* A Status that is no success is an error, whatever the HTTP code says (client-go's rule). */
+    int code = op->code;
+    if (is_status && code >= 200 && code < 300 && !str_same(status.status, "Success"))
+        code = status.code >= 300 ? status.code : 500;
+    r->outcome = kube_outcome_of(code, &op->head, &status, is_status);
     r->retry_after = kube_retry_after(&op->head, is_status ? &status : NULL);
     r->status = is_status ? &status : NULL;
     r->message = kube_outcome_row(r->outcome)->meaning;

@@ -317,8 +317,9 @@ static int fill_exec(const struct kubefile_user *u, const struct kubefile_cluste
 static int refuse_auth_provider(const struct kubefile_user *u, struct err *err) {
     static const struct {
         const char *name, *instead;
-    } known[] = {
-        {"gcp", "gke-gcloud-auth-plugin"}, {"azure", "kubelogin"}, {"oidc", "kubectl-oidc_login"}};
+    } known[] = {{"gcp", "gke-gcloud-auth-plugin"},
+                 {"azure", "kubelogin"},
+                 {"oidc", "kubectl oidc-login, also called kubelogin"}};
     const char *name = json_str(u->auth_provider, "name");
     const char *instead = NULL;
     for (size_t i = 0; name && i < ARRAY_LEN(known); i++)
@@ -327,9 +328,9 @@ static int refuse_auth_provider(const struct kubefile_user *u, struct err *err) 
     _cleanup_str_ struct str shown = STR_INIT;
     utf8_printable(&shown, strna(name));
     return kubefile_err(&u->e, "auth-provider", err,
-                        "auth-provider \"%s\" is not supported: Kubernetes replaced auth providers "
-                        "by credential plugins; configure this user with exec%s%s%s",
-                        str_get(&shown), instead ? " (" : "", strna(instead), instead ? ")" : "");
+                        "slipway does not support auth-provider \"%s\": give this user a "
+                        "credential plugin (exec) instead%s%s",
+                        str_get(&shown), instead ? ", such as " : "", strna(instead));
 }
 
 int kube_user_fill(const struct kubefile_user *u, const struct kubefile_cluster *cluster,

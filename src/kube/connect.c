@@ -1,6 +1,7 @@
 /* From flags to a client. */
 #include "kube/connect.h"
 
+#include "base/str.h"
 #include "model/type.h"
 
 int kube_connect(struct loop *loop, const struct kube_config_flags *flags,
@@ -14,7 +15,12 @@ int kube_connect(struct loop *loop, const struct kube_config_flags *flags,
         return rc;
     c.auth = kube_auth_new(loop, c.config, log);
     c.client = (struct kube_client){.loop = loop, .log = log};
-    rc = kube_transport_curl_new(loop, c.config, c.auth, opts, log, &c.client.transport, err);
+    /* A wrong file is a mistake in the configuration; met in a request, it would look like trouble
+     * with the server. */
+    if (!str_starts(c.config->server, "http://"))
+        rc = kube_auth_check(c.auth, err);
+    if (!rc)
+        rc = kube_transport_curl_new(loop, c.config, c.auth, opts, log, &c.client.transport, err);
     if (rc) {
         kube_connection_done(&c);
         return rc;

@@ -15,7 +15,8 @@ struct kube_connection {
     struct kube_client client; /* its loop is not ours */
 };
 
-/* Reads the configuration; nothing is sent yet. */
+/* Reads the configuration; nothing is sent yet. A client certificate that its key does not belong
+ * to fails here (-EINVAL). */
 int kube_connect(struct loop *loop, const struct kube_config_flags *flags,
                  const struct kube_curl_options *opts, const struct log *log,
                  struct kube_connection *out, struct err *err);

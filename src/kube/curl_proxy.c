@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,11 +20,17 @@ struct address {
 };
 
 static struct address address_of(const char *s) {
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     struct address a = {0};
-    if (inet_pton(AF_INET, s, a.b) == 1)
+    if (inet_pton(AF_INET, s, a.b) == 1) {
         a.bits = 32;
-    else if (inet_pton(AF_INET6, s, a.b) == 1)
+    } else if (inet_pton(AF_INET6, s, a.b) == 1) {
         a.bits = 128;
+        if (memcmp(a.b, mapped, sizeof mapped) == 0) { /* ::ffff:10.0.0.1 is 10.0.0.1 */
+            memmove(a.b, a.b + sizeof mapped, 4);
+            a.bits = 32;
+        }
+    }
     return a;
 }
 
@@ -36,24 +43,39 @@ static bool same_prefix(const struct address *a, const struct address *b, int bi
 static bool names_block(const char *entry, const char *slash, const struct address *host) {
     _cleanup_free_ char *base = xstrndup(entry, (size_t)(slash - entry));
     struct address a = address_of(base);
-    char *end;
-    errno = 0;
-    long bits = strtol(slash + 1, &end, 10);
-    return end != slash + 1 && !*end && a.bits && a.bits == host->bits && bits >= 0 &&
-           bits <= a.bits && same_prefix(&a, host, (int)bits);
+    size_t digits = strspn(slash + 1, "0123456789");
+    long bits = strtol(slash + 1, NULL, 10);
+    return digits && !slash[1 + digits] && a.bits && a.bits == host->bits && bits <= a.bits &&
+           same_prefix(&a, host, (int)bits);
 }
 
-/* The host is the name itself or below it. */
+/* "name" is the name itself and all below it; ".name" and "*.name" only what is below. */
 static bool names_domain(const char *entry, const char *host) {
-    if (*entry == '.')
+    if (str_starts(entry, "*."))
         entry++;
     size_t n = strlen(entry), h = strlen(host);
-    if (n && entry[n - 1] == '.')
-        n--;
-    if (h && host[h - 1] == '.')
-        h--;
-    return n && h >= n && !strncasecmp(host + h - n, entry, n) &&
-           (h == n || host[h - n - 1] == '.');
+    if (*entry != '.' && !strcasecmp(host, entry))
+        return true;
+    return n && h > n && !strcasecmp(host + h - n, entry) &&
+           (*entry == '.' || host[h - n - 1] == '.');
+}
+
+/* Cuts a port off "name:port", "address:port" or "[address]:port"; "" when there is none. An IPv6
+ * address without brackets has none. */
+static const char *cut_port(char **entry) {
+    char *colon = strrchr(*entry, ':');
+    if (!colon)
+        return "";
+    if (**entry == '[') {
+        if (colon[-1] != ']')
+            return "";
+        colon[-1] = '\0';
+        ++*entry;
+    } else if (strchr(*entry, ':') != colon) {
+        return "";
+    }
+    *colon = '\0';
+    return colon + 1;
 }
 
 /* `entry` may be cut up. */
@@ -63,19 +85,11 @@ static bool names(char *entry, const char *host, const struct address *addr, int
     const char *slash = strchr(entry, '/');
     if (slash)
         return names_block(entry, slash, addr);
-    char *close = *entry == '[' ? strchr(entry, ']') : NULL, *colon = strrchr(entry, ':');
-    if (close) {
-        *close = '\0';
-        entry++;
-        colon = close[1] == ':' ? close + 1 : NULL;
-    } else if (colon && strchr(entry, ':') != colon) {
-        colon = NULL; /* an IPv6 address */
-    }
-    if (colon) {
-        *colon = '\0';
-        if (strtol(colon + 1, NULL, 10) != port)
-            return false;
-    }
+    const char *only = cut_port(&entry);
+    char ours[16];
+    snprintf(ours, sizeof ours, "%d", port);
+    if (*only && !streq(only, ours))
+        return false;
     struct address a = address_of(entry);
     if (a.bits || addr->bits)
         return a.bits == addr->bits && same_prefix(&a, addr, a.bits);
@@ -83,11 +97,14 @@ static bool names(char *entry, const char *host, const struct address *addr, int
 }
 
 bool no_proxy_names(const char *list, const char *host, int port) {
+    static const char blank[] = " \t\r\n\v\f";
     struct address addr = address_of(host);
-    for (const char *p = list; *(p += strspn(p, ", \t"));) {
-        size_t len = strcspn(p, ", \t");
-        _cleanup_free_ char *entry = xstrndup(p, len);
-        if (names(entry, host, &addr, port))
+    for (const char *p = list; *(p += strspn(p, ","));) {
+        size_t len = strcspn(p, ","), skip = MIN_OF(strspn(p, blank), len), end = len;
+        while (end > skip && strchr(blank, p[end - 1]))
+            end--;
+        _cleanup_free_ char *entry = xstrndup(p + skip, end - skip);
+        if (*entry && names(entry, host, &addr, port))
             return true;
         p += len;
     }
@@ -106,27 +123,32 @@ static bool loopback(const char *host) {
     return !strcasecmp(host, "localhost");
 }
 
-/* The first that is set and not empty. */
-static const char *env_first(curl_getenv_fn *env, const char *const *names_) {
-    for (; *names_; names_++) {
-        const char *v = env(*names_);
-        if (!str_empty(v))
-            return v;
-    }
-    return NULL;
+/* The first of two that is set and not empty. */
+static const char *env_first(curl_getenv_fn *env, const char *upper, const char *lower,
+                             const char **which) {
+    const char *v = env(*which = upper);
+    if (str_empty(v))
+        v = env(*which = lower);
+    return str_empty(v) ? NULL : v;
 }
 
-static const char *from_env(bool https, const char *host, int port, curl_getenv_fn *env,
-                            const char **which) {
-    static const char *const https_vars[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-                                             NULL};
-    static const char *const http_vars[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
-    static const char *const no_vars[] = {"no_proxy", "NO_PROXY", NULL};
-    *which = https ? "HTTPS_PROXY" : "http_proxy";
-    const char *no = env_first(env, no_vars);
-    if (loopback(host) || (no && no_proxy_names(no, host, port)))
-        return NULL;
-    return env_first(env, https ? https_vars : http_vars);
+/* *out is NULL when there is none for this server. */
+static int from_env(bool https, const char *host, int port, curl_getenv_fn *env, const char **out,
+                    const char **which, struct err *err) {
+    const char *no_which, *no = env_first(env, "NO_PROXY", "no_proxy", &no_which);
+    const char *text = https ? env_first(env, "HTTPS_PROXY", "https_proxy", which)
+                             : env_first(env, "HTTP_PROXY", "http_proxy", which);
+    *out = NULL;
+    if (!text)
+        return 0;
+    if (!https && !str_empty(env("REQUEST_METHOD")))
+        return err_set(err, EINVAL,
+                       "%s is not trusted in a CGI program (REQUEST_METHOD is set): whoever sends "
+                       "the request can set it; use proxy-url in the kubeconfig",
+                       *which);
+    if (!loopback(host) && !(no && no_proxy_names(no, host, port)))
+        *out = text;
+    return 0;
 }
 
 static const struct {
@@ -146,8 +168,12 @@ static int not_a_url(const char *which, struct err *err) {
 
 int curl_proxy_choose(const char *proxy_url, bool https, const char *host, int port,
                       curl_getenv_fn *env, struct curl_proxy *out, struct err *err) {
-    const char *which = "proxy-url";
-    const char *text = str_empty(proxy_url) ? from_env(https, host, port, env, &which) : proxy_url;
+    const char *which = "proxy-url", *text = proxy_url;
+    int r = 0;
+    if (str_empty(proxy_url))
+        r = from_env(https, host, port, env, &text, &which, err);
+    if (r < 0)
+        return r;
     if (!text) {
         *out = (struct curl_proxy){.url = xstrdup("")};
         return 0;
@@ -166,7 +192,6 @@ int curl_proxy_choose(const char *proxy_url, bool https, const char *host, int p
     for (size_t i = 0; !bad && i < ARRAY_LEN(kinds); i++)
         if (!strcasecmp(scheme, kinds[i].scheme))
             kind = kinds[i].curl;
-    int r = 0;
     if (bad) {
         r = not_a_url(which, err);
     } else if (!kind) {

@@ -36,19 +36,10 @@ struct curl_tls {
 
 /* --- reading --- */
 
-/* OpenSSL would ask on the terminal otherwise. */
-static int no_passphrase(char *buf, int size, int writing, void *arg) {
-    (void)buf;
-    (void)size;
-    (void)writing;
-    *(bool *)arg = true;
-    return -1;
-}
-
 static int check_ca(const char *pem, size_t len, const char *what, struct err *err) {
     BIO *bio = BIO_new_mem_buf(pem, (int)len);
     bool encrypted = false;
-    STACK_OF(X509_INFO) *all = PEM_X509_INFO_read_bio(bio, NULL, no_passphrase, &encrypted);
+    STACK_OF(X509_INFO) *all = PEM_X509_INFO_read_bio(bio, NULL, keypair_no_passphrase, &encrypted);
     int n = 0;
     for (int i = 0; all && i < sk_X509_INFO_num(all); i++)
         n += sk_X509_INFO_value(all, i)->x509 != NULL;
@@ -186,11 +177,6 @@ static int check_identity(struct curl_tls *tls, const struct kube_credentials *c
 
 /* --- what the server shows --- */
 
-static int64_t asn1_usec(const ASN1_TIME *t) {
-    struct tm tm;
-    return t && ASN1_TIME_to_tm(t, &tm) ? (int64_t)timegm(&tm) * USEC_PER_SEC : 0;
-}
-
 static void add_name(struct str *names, const char *name, size_t len) {
     _cleanup_free_ char *text = xstrndup(name, len);
     if (names->len)
@@ -242,8 +228,8 @@ static int verify(X509_STORE_CTX *ctx, void *arg) {
         X509 *dated = ok <= 0 && at ? at : leaf;
         tls->peer.names = names_of(leaf);
         tls->peer.issuer = issuer_of(leaf);
-        tls->peer.not_before = asn1_usec(X509_get0_notBefore(dated));
-        tls->peer.not_after = asn1_usec(X509_get0_notAfter(dated));
+        tls->peer.not_before = keypair_time(X509_get0_notBefore(dated));
+        tls->peer.not_after = keypair_time(X509_get0_notAfter(dated));
     }
     /* libcurl looks at the first error in the queue. A CA of the right name with another key (they
      * are all called "kubernetes") leaves one there that does not speak of certificates. */

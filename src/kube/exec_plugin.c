@@ -24,6 +24,7 @@ enum {
     STDERR_MAX = 64 << 10, /* only its first line is used */
     LINE_MAX_SHOWN = 300,  /* of standard error, in a message */
     LINE_MAX_LOGGED = 4096,
+    LINES_MAX_LOGGED = 50, /* more than any instructions for a browser */
     CA_MAX = 1 << 20,
     TIMEOUT_SEC = 180,             /* kubelogin gives a person that long at the browser */
     INTERACTIVE_TIMEOUT_SEC = 900, /* somebody looks for a hardware token */
@@ -200,6 +201,7 @@ struct exec_run {
     struct child *child;
     struct loop_timer *say_so;
     struct str line; /* of standard error, not complete yet */
+    int lines;       /* of it, logged */
     int64_t timeout;
 };
 
@@ -212,8 +214,13 @@ static void run_free(struct exec_run *run) {
 static void log_line(struct exec_run *run) {
     while (run->line.len && strchr("\r\n", run->line.p[run->line.len - 1]))
         run->line.p[--run->line.len] = '\0';
-    if (run->line.len)
+    if (run->line.len && run->lines < LINES_MAX_LOGGED)
         log_warn(run->log, "%s: %s", run->config->exec->command, str_get(&run->line));
+    else if (run->line.len && run->lines == LINES_MAX_LOGGED)
+        log_warn(run->log, "%s: more than %d lines; the rest is not shown",
+                 run->config->exec->command, LINES_MAX_LOGGED);
+    if (run->line.len && run->lines <= LINES_MAX_LOGGED)
+        run->lines++;
     str_reset(&run->line);
 }
 
@@ -231,7 +238,7 @@ static void on_say_so(void *arg) {
     struct exec_run *run = arg;
     char most[TIMEFMT_LEN];
     log_warn(run->log, "waiting for the credential plugin %s (at most %s)",
-             run->config->exec->command, duration_format(run->timeout, most));
+             run->config->exec->command, duration_format_limit(run->timeout, most));
 }
 
 /* ": <first line of standard error>", made fit to be shown. */
@@ -251,10 +258,12 @@ static int end_err(const struct exec_run *run, const struct child_end *end, stru
     const struct kube_exec *x = run->config->exec;
     _cleanup_str_ struct str tail = STR_INIT;
     char most[TIMEFMT_LEN];
-    add_first_line(&tail, end->err_out);
+    /* Not twice: what was logged stands right above the message. */
+    if (!log_enabled(run->log, LOG_WARN))
+        add_first_line(&tail, end->err_out);
     if (end->error == -ETIMEDOUT)
         return err_set(err, ETIMEDOUT, "the credential plugin %s did not end within %s%s",
-                       x->command, duration_format(run->timeout, most), str_get(&tail));
+                       x->command, duration_format_limit(run->timeout, most), str_get(&tail));
     if (end->error == -EFBIG)
         return err_set(err, EFBIG, "the credential plugin %s printed more than %d bytes%s",
                        x->command, OUTPUT_MAX, str_get(&tail));

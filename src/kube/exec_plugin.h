@@ -4,7 +4,9 @@
  * It is told about the cluster through $KUBERNETES_EXEC_INFO. When it may talk to a person
  * (interactiveMode, and standard input is a terminal) it gets our standard input and standard
  * error; else its standard error goes to the log line by line as it comes, since "open this URL in
- * a browser" must be read before the plugin can end. Its output is bounded, and so is its time.
+ * a browser" must be read before the plugin can end; where warnings are not logged, the message of
+ * its failure has the first line of it. Its output is bounded, so are the lines that are logged,
+ * and so is its time.
  *
  * When to run it and how long to keep what it said is not decided here: kube/auth.h. */
 #ifndef KUBE_EXEC_PLUGIN_H

@@ -13,8 +13,7 @@
 
 #include "base/timefmt.h"
 
-/* Instead of asking on the terminal. */
-static int no_passphrase(char *buf, int size, int rwflag, void *asked) {
+int keypair_no_passphrase(char *buf, int size, int rwflag, void *asked) {
     (void)buf;
     (void)size;
     (void)rwflag;
@@ -27,7 +26,7 @@ static BIO *reader_of(const char *pem) {
     return len <= INT_MAX ? BIO_new_mem_buf(pem, (int)len) : NULL;
 }
 
-static int64_t time_of(const ASN1_TIME *t) {
+int64_t keypair_time(const ASN1_TIME *t) {
     struct tm tm;
     if (!t || !ASN1_TIME_to_tm(t, &tm))
         return 0;
@@ -41,9 +40,9 @@ int keypair_check(const char *cert_pem, const char *key_pem, int64_t *not_after,
     bool asked = false;
     int ret = 0;
     if (cert_bio)
-        cert = PEM_read_bio_X509(cert_bio, NULL, no_passphrase, &asked);
+        cert = PEM_read_bio_X509(cert_bio, NULL, keypair_no_passphrase, &asked);
     if (key_bio)
-        key = PEM_read_bio_PrivateKey(key_bio, NULL, no_passphrase, &asked);
+        key = PEM_read_bio_PrivateKey(key_bio, NULL, keypair_no_passphrase, &asked);
     if (!cert)
         ret = err_set(err, EINVAL, "the client certificate is not a PEM certificate");
     else if (!key && asked)
@@ -55,7 +54,7 @@ int keypair_check(const char *cert_pem, const char *key_pem, int64_t *not_after,
     else if (X509_check_private_key(cert, key) != 1)
         ret = err_set(err, EINVAL, "the client key does not belong to the client certificate");
     else if (not_after)
-        *not_after = time_of(X509_get0_notAfter(cert));
+        *not_after = keypair_time(X509_get0_notAfter(cert));
     /* Nothing of this may turn up later as the reason of something else. */
     ERR_clear_error();
     X509_free(cert);

@@ -51,6 +51,8 @@ struct reflector {
     enum state state;
     enum next next; /* when the timer fires */
     bool first_sync_told;
+    bool troubled;      /* a problem was told, and nothing came since */
+    bool bookmarks;     /* the server sends them: it is never silent for long */
     bool no_watch_list; /* the server does not have it */
     bool list_next;     /* a WatchList came to nothing: the next attempt is a list */
     bool unpaged;       /* a continue token expired: one list in one piece */
@@ -231,6 +233,21 @@ static int64_t next_delay(struct reflector *r) {
     return prng_range(&r->prng, r->backoff, 2 * r->backoff);
 }
 
+static void tell_problem(struct reflector *r, enum kube_outcome outcome, const char *message,
+                         int64_t delay) {
+    r->troubled = true;
+    if (r->opts.problem)
+        r->opts.problem(r->opts.arg, outcome, message, delay);
+}
+
+static void tell_recovery(struct reflector *r) {
+    if (!r->troubled)
+        return;
+    r->troubled = false;
+    if (r->opts.recovered)
+        r->opts.recovered(r->opts.arg);
+}
+
 /* Tries again later, and says so, but not about what a healthy server does now and then (`usual`)
  * unless it does it again and again. `retry_after` is what the server asked for, seconds, or -1. */
 static void back_off(struct reflector *r, enum next next, enum kube_outcome outcome,
@@ -243,8 +260,8 @@ static void back_off(struct reflector *r, enum next next, enum kube_outcome outc
     log_debug(r->client->log, "watching %s: %s; next try in %.1f s", noun(r), message,
               (double)delay / USEC_PER_SEC);
     pause_before(r, next, delay);
-    if (r->opts.problem && (!usual || r->backoff > MSEC(BACKOFF_FIRST_MS)))
-        r->opts.problem(r->opts.arg, outcome, message, delay);
+    if (!usual || r->backoff > MSEC(BACKOFF_FIRST_MS))
+        tell_problem(r, outcome, message, delay);
 }
 
 /* --- the stream --- */
@@ -268,6 +285,7 @@ static void synced(struct reflector *r, const char *version) {
     r->unpaged = r->any_version = r->rewind = r->list_next = false;
     r->deaf = 0;
     mem_clear(&r->newest);
+    tell_recovery(r);
     if (!r->first_sync_told) {
         r->first_sync_told = true;
         if (r->opts.synced)
@@ -321,6 +339,7 @@ static int on_object(void *arg, enum watch_type type, struct object *obj) {
         if (version_compare(obj->meta.version, r->newest) > 0)
             str_replace(&r->newest, obj->meta.version);
     } else if (version_valid(obj->meta.version)) {
+        tell_recovery(r);
         /* Later than our version or, when etcd changed several at once, the same: anything else
          * would bring back what is gone. */
         if (version_compare(obj->meta.version, store_version(r->store)) < 0)
@@ -329,7 +348,9 @@ static int on_object(void *arg, enum watch_type type, struct object *obj) {
     }
     if (type == WATCH_BOOKMARK) {
         const char *end = map_get(obj->meta.annotations, "k8s.io/initial-events-end");
-        if (r->state == R_WATCH_LIST && end && streq(end, "true"))
+        if (r->state == R_WATCH)
+            r->bookmarks = true;
+        else if (r->state == R_WATCH_LIST && end && streq(end, "true"))
             rc = on_initial_end(r, obj->meta.version);
     } else if (type == WATCH_DELETED) {
         store_remove(r->store, obj->meta.ns, obj->meta.name, obj->meta.version);
@@ -478,6 +499,10 @@ static void on_watch_end(struct reflector *r, const struct kube_done *done, cons
         r->stats.relists++;
         back_off(r, NEXT_SYNC, KUBE_UNREACHABLE, "the watch brings nothing", -1, true);
     } else if (lived) {
+        /* Silence where there were bookmarks is how a server that hangs looks: whoever watches the
+         * picture should know. */
+        if (done->error == -ETIMEDOUT && r->bookmarks)
+            tell_problem(r, KUBE_UNREACHABLE, message, 0);
         proceed(r, NEXT_WATCH);
     } else {
         back_off(r, NEXT_WATCH, KUBE_UNREACHABLE, message, -1, true);

@@ -49,6 +49,8 @@ struct reflector_options {
      * not be freed inside. */
     void (*synced)(void *arg);
     void (*problem)(void *arg, enum kube_outcome outcome, const char *message, int64_t retry_in);
+    /* After a problem: something comes in again; may be NULL. */
+    void (*recovered)(void *arg);
     void *arg;
 };
 

@@ -321,10 +321,10 @@ static void on_timer(void *arg) {
                                         : "no connection within";
     if (c->deadline && now >= c->deadline)
         err_set(&err, ETIMEDOUT, "%s: %s %s", t->target.server, what,
-                duration_format(c->timeout, limit));
+                duration_format_limit(c->timeout, limit));
     else if (c->idle && now >= later(c->heard, c->idle))
         err_set(&err, ETIMEDOUT, "%s: nothing was received for %s", t->target.server,
-                duration_format(c->idle, limit));
+                duration_format_limit(c->idle, limit));
     else {
         arm(c); /* bytes came since it was set */
         return;

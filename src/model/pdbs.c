@@ -18,7 +18,7 @@ struct group {
 struct pdbs {
     struct store *pods, *budgets;
     unsigned by_labels;
-    struct htab groups; /* what was matched; emptied when any PDB changes */
+    struct htab groups; /* what was matched; emptied when a selector changes */
 };
 
 static uint32_t group_hash(const void *entry) {
@@ -46,9 +46,19 @@ static void forget(struct pdbs *p) {
 }
 
 static void budget_changed(void *arg, const struct object *before, const struct object *after) {
-    (void)before;
-    (void)after;
-    forget(arg);
+    struct pdbs *p = arg;
+    const struct pdb *old = (const struct pdb *)before, *new = (const struct pdb *)after;
+    /* Mostly it is only the status: the selector, one pool entry, is the same, and so is what it
+     * matches. */
+    if (!old || !new || old->selector != new->selector) {
+        forget(p);
+        return;
+    }
+    struct group *g;
+    for (uint32_t i = 0; (g = htab_next(&p->groups, &i));)
+        for (size_t k = 0; k < g->budgets.len; k++)
+            if (g->budgets.p[k] == old)
+                g->budgets.p[k] = new;
 }
 
 /* Label sets come and go (those of Jobs are unique): what no pod has any more must not pile up. */

@@ -125,6 +125,13 @@ static void written_free(struct written *w) {
     free(w);
 }
 
+static void forget_writes(struct store *s) {
+    void *e;
+    for (uint32_t i = 0; (e = htab_next(&s->written, &i));)
+        written_free(e);
+    htab_done(&s->written);
+}
+
 void store_free(struct store *s) {
     if (!s)
         return;
@@ -136,9 +143,7 @@ void store_free(struct store *s) {
             bucket_free(e);
         htab_done(&s->indexes[n].buckets);
     }
-    for (uint32_t i = 0; (e = htab_next(&s->written, &i));)
-        written_free(e);
-    htab_done(&s->written);
+    forget_writes(s);
     htab_done(&s->objects);
     pool_unref(s->pool, s->version);
     free(s);
@@ -337,6 +342,9 @@ void store_replace_end(struct store *s, const char *version) {
     vec_done(&gone);
     store_set_version(s, version);
     s->synced = true;
+    if (s->rewind)
+        forget_writes(
+            s); /* made in a history that no longer exists: their versions may never come */
     s->rewind = false;
 }
 

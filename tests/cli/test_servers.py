@@ -105,7 +105,8 @@ class Servers(unittest.TestCase):
 
     def test_unauthorized(self) -> None:
         api = self.ends(lambda h, path, n: h.reply(401, status(401, "Unauthorized", "Unauthorized")), ACCESS,
-                        r"^error: cannot list \w+: http://127.0.0.1:\d+ does not accept the credentials .*: Unauthorized$")
+                        r"^error: cannot list \w+: http://127.0.0.1:\d+ does not accept requests without credentials \(none are sent over "
+                        r"http://\): Unauthorized$")
         self.assertLessEqual(len(api.seen), 3)
 
     def test_forbidden(self) -> None:

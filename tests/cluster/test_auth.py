@@ -303,7 +303,7 @@ def test_many_requests_share_one_run(ctx: Context) -> None:
 def test_plugins_that_do_not_work(ctx: Context) -> None:
     good = ctx.cluster.token("robot", ctx.namespace())
     cases = {
-        "exit status 3: please log in": [{"exit": 3, "stderr": "please log in\nTraceback\n"}],
+        "failed with exit status 3": [{"exit": 3, "stderr": "please log in\nTraceback\n"}],
         "printed nothing": [""],
         "did not print an ExecCredential": ["<html>login</html>"],
         "kind is Secret": ['{"apiVersion":"client.authentication.k8s.io/v1","kind":"Secret"}'],

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -92,6 +93,54 @@ static void an_endless_file_ends(void **state) {
     assert_int_equal(file_read("/dev/zero", 1 << 20, &out, &len, NULL), -EFBIG);
 }
 
+/* Nobody writes to it; then somebody does, but does not close it. */
+static void a_fifo_without_an_end(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    char *out = dir;
+    size_t len;
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(file_check(path, &err), 0);
+    assert_int_equal(file_read_within(path, 10, MSEC(20), &out, &len, &err), -EINVAL);
+    assert_true(str_ends(err_msg(&err), "/f: it is no regular file, and what writes to it did not "
+                                        "come to its end within 20ms"));
+    int fd = open(path, O_RDWR | O_NONBLOCK);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "abc", 3), 3);
+    assert_int_equal(file_read_within(path, 10, MSEC(20), &out, &len, &err), -EINVAL);
+    assert_ptr_equal(out, dir);
+    close(fd);
+    unlink(path);
+}
+
+/* As with a kubeconfig from <(...): the writer is slow to come, and slow to go on. */
+static void a_fifo_with_a_slow_writer(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    char *out = NULL;
+    size_t len;
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        usleep(50000);
+        int fd = open(path, O_WRONLY);
+        bool ok = write(fd, "one ", 4) == 4;
+        usleep(50000);
+        ok = ok && write(fd, "two", 3) == 3;
+        _exit(!ok);
+    }
+    assert_int_equal(file_read(path, 10, &out, &len, &err), 0);
+    assert_string_equal(out, "one two");
+    free(out);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    unlink(path);
+}
+
 static void refused(void **state) {
     (void)state;
     _cleanup_err_ struct err err = ERR_INIT;
@@ -146,6 +195,8 @@ int main(void) {
         cmocka_unit_test(reads_all),
         cmocka_unit_test(reads_a_pipe),
         cmocka_unit_test(an_endless_file_ends),
+        cmocka_unit_test(a_fifo_without_an_end),
+        cmocka_unit_test(a_fifo_with_a_slow_writer),
         cmocka_unit_test(refused),
         cmocka_unit_test(no_descriptor_is_left),
         cmocka_unit_test(secrets),

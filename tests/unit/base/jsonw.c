@@ -1,6 +1,5 @@
 /* Tests of base/jsonw.c. What it writes is read back by jansson. */
 #include <jansson.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,28 +102,6 @@ static void test_integers(void **state) {
     }
 }
 
-static void test_reals(void **state) {
-    (void)state;
-    static const struct {
-        double value;
-        const char *text;
-    } rows[] = {
-        {0, "0"},        {1.5, "1.5"},       {-0.25, "-0.25"},
-        {1e21, "1e+21"}, {1e-9, "1e-09"},    {1234567, "1.23457e+06"},
-        {NAN, "null"},   {INFINITY, "null"}, {-INFINITY, "null"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        _cleanup_str_ struct str out = STR_INIT;
-        struct jsonw w;
-        jsonw_init(&w, &out, false);
-        jsonw_real(&w, rows[i].value);
-        assert_string_equal(str_get(&out), rows[i].text);
-        json_t *v = json_loads(str_get(&out), JSON_DECODE_ANY, NULL);
-        assert_non_null(v);
-        json_decref(v);
-    }
-}
-
 static void test_deepest(void **state) {
     (void)state;
     _cleanup_str_ struct str out = STR_INIT;
@@ -215,17 +192,11 @@ static void test_keys_are_quoted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compact),
-        cmocka_unit_test(test_pretty),
-        cmocka_unit_test(test_single_values),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_reals),
-        cmocka_unit_test(test_deepest),
-        cmocka_unit_test(test_quote_single_bytes),
-        cmocka_unit_test(test_quote_pairs),
-        cmocka_unit_test(test_quote_random),
-        cmocka_unit_test(test_quote_text),
-        cmocka_unit_test(test_keys_are_quoted),
+        cmocka_unit_test(test_compact),       cmocka_unit_test(test_pretty),
+        cmocka_unit_test(test_single_values), cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_deepest),       cmocka_unit_test(test_quote_single_bytes),
+        cmocka_unit_test(test_quote_pairs),   cmocka_unit_test(test_quote_random),
+        cmocka_unit_test(test_quote_text),    cmocka_unit_test(test_keys_are_quoted),
     };
     return cmocka_run_group_tests_name("jsonw", tests, NULL, NULL);
 }

@@ -242,6 +242,22 @@ static void test_duration_steps(void **state) {
     }
 }
 
+static void test_duration_format_limit(void **state) {
+    (void)state;
+    static const struct {
+        int64_t usec;
+        const char *text;
+    } rows[] = {
+        {-1, "0s"},     {0, "0s"},           {1, "1us"},           {1500, "1500us"},
+        {1000, "1ms"},  {10001, "10ms"},     {MSEC(500), "500ms"}, {SEC(1) - 1, "999ms"},
+        {SEC(1), "1s"}, {SEC(130), "2m10s"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char buf[TIMEFMT_LEN];
+        assert_string_equal(duration_format_limit(rows[i].usec, buf), rows[i].text);
+    }
+}
+
 static void test_duration_parse(void **state) {
     (void)state;
     static const struct {
@@ -374,6 +390,7 @@ int main(void) {
         cmocka_unit_test(test_format_extremes),
         cmocka_unit_test(test_http),
         cmocka_unit_test(test_duration_steps),
+        cmocka_unit_test(test_duration_format_limit),
         cmocka_unit_test(test_duration_parse),
         cmocka_unit_test(test_duration_parse_refuses),
         cmocka_unit_test(test_duration_parse_random),

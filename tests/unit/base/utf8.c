@@ -44,6 +44,8 @@ static void test_every_character(void **state) {
         bool good = c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
         if (utf8_len(s, n) != (good ? n : 0))
             fail_msg("U+%X", c);
+        if (good && utf8_decode(s, n) != c)
+            fail_msg("U+%X is read as U+%X", c, utf8_decode(s, n));
         if (utf8_valid(s, n) != good)
             fail_msg("U+%X", c);
         for (size_t cut = 0; good && cut < n; cut++)
@@ -188,12 +190,29 @@ static void test_printable(void **state) {
     printed("\xe2\x80\x94", "\xe2\x80\x94"); /* a dash is harmless */
 }
 
+/* Exactly these, of all characters. */
+static void test_unsafe(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t first, last;
+    } unsafe[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},  {0x200e, 0x200f},
+                  {0x2028, 0x202e}, {0x2066, 0x2069}, {0xfeff, 0xfeff}};
+    size_t row = 0;
+    for (uint32_t c = 0; c <= 0x10ffff; c++) {
+        while (row < sizeof unsafe / sizeof unsafe[0] && c > unsafe[row].last)
+            row++;
+        bool want = row < sizeof unsafe / sizeof unsafe[0] && c >= unsafe[row].first;
+        if (utf8_unsafe(c) != want)
+            fail_msg("U+%X", c);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_character), cmocka_unit_test(test_every_short_sequence),
         cmocka_unit_test(test_invalid),         cmocka_unit_test(test_clean),
         cmocka_unit_test(test_random_bytes),    cmocka_unit_test(test_width),
-        cmocka_unit_test(test_printable),
+        cmocka_unit_test(test_printable),       cmocka_unit_test(test_unsafe),
     };
     return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
 }

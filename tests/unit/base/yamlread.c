@@ -111,7 +111,8 @@ static void wrong_types(void **state) {
     assert_refused("name: true\n",
                    "f:1:7: thing: name must be a string, not true or false: put it in quotes");
     assert_refused("name: {}\n", "f:1:7: thing: name must be a string, not a mapping");
-    assert_refused("name: n\nloud: yes\n",
+    assert_refused("name: n\nloud: yes\n", "f:2:7: thing: loud must be written as true or false");
+    assert_refused("name: n\nloud: 'true'\n",
                    "f:2:7: thing: loud must be true or false, without quotes");
     assert_refused("name: n\nloud: 1\n", "f:2:7: thing: loud must be true or false, not a number");
     assert_refused("name: n\nsize: 1.5\n",

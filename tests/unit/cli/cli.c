@@ -102,7 +102,7 @@ static void now(void **state) {
 }
 
 static struct table *sample(void) {
-    static const struct table_column columns[] = {{"NAME", "name", false}, {"AGE", "since", false}};
+    static const struct table_column columns[] = {{"NAME", false}, {"AGE", false}};
     struct table *t = table_new(columns, ARRAY_LEN(columns));
     table_row(t, "node/a");
     table_str(t, "a");
@@ -116,7 +116,7 @@ static void assert_table(const char *format, bool utc, const char *want) {
     _cleanup_table_ struct table *t = sample();
     struct output_opts o = {.utc = utc};
     assert_int_equal(output_parse(format, &cli.arena, &o.format, NULL), 0);
-    assert_int_equal(cli_print_table(&cli, t, &o, "slipway.test/1.0"), EXIT_DONE);
+    assert_int_equal(cli_print_table(&cli, t, &o), EXIT_DONE);
     assert_string_equal(written(&cli.out), want);
     tear_down(NULL);
 }
@@ -127,15 +127,35 @@ static void tables(void **state) {
     assert_table("", true, "NAME   AGE\na      2026-11-15T07:59:00Z\n");
     assert_table("wide", false, "NAME   AGE\na      2026-11-15T07:59:00Z\n");
     assert_table("name", false, "node/a\n");
-    assert_table(
-        "json", false,
-        "{\n  \"schema\": \"slipway.test/1.0\",\n  \"items\": [\n    {\n"
-        "      \"name\": \"a\",\n      \"since\": \"2026-11-15T07:59:00Z\"\n    }\n  ]\n}\n");
-    assert_table(
-        "yaml", false,
-        "schema: slipway.test/1.0\nitems:\n- name: a\n  since: \"2026-11-15T07:59:00Z\"\n");
-    assert_table("jsonpath={.items[0].name}", false, "a");
-    assert_table("custom-columns=N:.name", false, "N\na\n");
+}
+
+static void assert_document(const char *format, const char *want) {
+    set_up(NULL);
+    _cleanup_str_ struct str json = STR_INIT;
+    struct jsonw w;
+    jsonw_init(&w, &json, true);
+    jsonw_begin(&w, '{');
+    jsonw_kstr(&w, "schema", "slipway.test/1.0");
+    jsonw_kbegin(&w, "items", '[');
+    jsonw_begin(&w, '{');
+    jsonw_kstr(&w, "name", "a");
+    jsonw_end(&w);
+    jsonw_end(&w);
+    jsonw_end(&w);
+    struct output_format f;
+    assert_int_equal(output_parse(format, &cli.arena, &f, NULL), 0);
+    assert_int_equal(cli_print_document(&cli, &json, &f, false), EXIT_DONE);
+    assert_string_equal(written(&cli.out), want);
+    tear_down(NULL);
+}
+
+static void documents(void **state) {
+    (void)state;
+    assert_document("json", "{\n  \"schema\": \"slipway.test/1.0\",\n  \"items\": [\n    {\n"
+                            "      \"name\": \"a\"\n    }\n  ]\n}\n");
+    assert_document("yaml", "schema: slipway.test/1.0\nitems:\n- name: a\n");
+    assert_document("jsonpath={.items[0].name}", "a");
+    assert_document("custom-columns=N:.name", "N\na\n");
 }
 
 int main(void) {
@@ -147,6 +167,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_result_comes_before_the_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(now, set_up, tear_down),
         cmocka_unit_test(tables),
+        cmocka_unit_test(documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

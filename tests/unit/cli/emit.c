@@ -269,6 +269,33 @@ static void yaml_is_harmless(void **state) {
     assert_string_equal(str_get(&out), "a: \"x\\x9B31m\\u202Ey\\xE9\"\n");
 }
 
+/* Whatever the table is not to show, documents do not show either. */
+static void every_unsafe_character(void **state) {
+    (void)state;
+    static const char *const unsafe[] = {
+        "\xc2\x80",     "\xc2\x9f",     "\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\x8f",
+        "\xe2\x80\xa8", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xef\xbb\xbf"};
+    static const enum output_kind kinds[] = {OUTPUT_JSON, OUTPUT_YAML};
+    for (size_t i = 0; i < ARRAY_LEN(unsafe); i++) {
+        _cleanup_free_ char *json = xasprintf("{\"a\":\"x%sy\"}", unsafe[i]);
+        for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+            _cleanup_str_ struct str out = STR_INIT;
+            assert_int_equal(emit_document(json, strlen(json),
+                                           &(struct output_format){.kind = kinds[k]}, false, false,
+                                           &out, NULL),
+                             0);
+            if (strstr(str_get(&out), unsafe[i]))
+                fail_msg("character %zu is sent in format %zu: %s", i, k, str_get(&out));
+        }
+    }
+    _cleanup_str_ struct str out = STR_INIT;
+    static const char mark[] = "{\"a\":\"\xd8\x9c\"}";
+    assert_int_equal(emit_document(mark, strlen(mark), &(struct output_format){.kind = OUTPUT_JSON},
+                                   false, false, &out, NULL),
+                     0);
+    assert_string_equal(str_get(&out), "{\"a\":\"\\u061c\"}\n");
+}
+
 static void emit(const char *json, const char *format, bool no_headers, bool printable,
                  struct str *out) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
@@ -331,6 +358,7 @@ int main(void) {
         cmocka_unit_test(random_values_read_back),
         cmocka_unit_test(json_is_harmless),
         cmocka_unit_test(yaml_is_harmless),
+        cmocka_unit_test(every_unsafe_character),
         cmocka_unit_test(paths_on_a_terminal),
         cmocka_unit_test(columns),
         cmocka_unit_test(not_json),

@@ -1,6 +1,8 @@
 /* Tests of src/engine/budget.c. */
 #include "engine/budget.h"
 
+#include <stdio.h>
+
 #include "support/world.h"
 
 static void verdicts_and_their_words(void **state) {
@@ -29,9 +31,12 @@ static void verdicts_and_their_words(void **state) {
         {"{'metadata':{'name':'a'},'spec':{'minAvailable':'100%'},'status':{'currentHealthy':3,"
          "'desiredHealthy':3,'expectedPods':3}}",
          BUDGET_NEVER, "minAvailable 100%, needs 3 healthy of 3, has 3, allows 0"},
-        /* selects nothing: holds nothing, however strict */
-        {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':0},'status':{}}", BUDGET_EMPTY,
+        /* strict as it is, whether it holds anything is for those to say who count the pods */
+        {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':0},'status':{}}", BUDGET_NEVER,
          "maxUnavailable 0, needs 0 healthy of 0, has 0, allows 0"},
+        /* its controller has not seen the pods yet */
+        {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':1},'status':{}}", BUDGET_WAITS,
+         "maxUnavailable 1, needs 0 healthy of 0, has 0, allows 0"},
         /* not looked at yet */
         {"{'metadata':{'name':'a','generation':2},'spec':{'maxUnavailable':1},'status':{"
          "'observedGeneration':1,'disruptionsAllowed':5,'expectedPods':9,'currentHealthy':9}}",
@@ -42,7 +47,7 @@ static void verdicts_and_their_words(void **state) {
         {"{'metadata':{'name':'a'},'spec':{'minAvailable':'50%'},'status':{'expectedPods':3,"
          "'desiredHealthy':0,'conditions':[{'type':'DisruptionAllowed','status':'False','reason':"
          "'SyncFailed','message':'no scale'}]}}",
-         BUDGET_WAITS, "minAvailable 50%, its controller cannot compute it: no scale"},
+         BUDGET_FAILED, "minAvailable 50%, its controller cannot compute it: no scale"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct world w;
@@ -56,9 +61,56 @@ static void verdicts_and_their_words(void **state) {
     }
 }
 
+#define READY(status)                                                                              \
+    "'status':{'phase':'Running','conditions':[{'type':'Ready','status':'" status "'}]}"
+#define NO_BUDGET                                                                                  \
+    "'spec':{'minAvailable':2%s},'status':{'currentHealthy':%d,'desiredHealthy':2,'expectedPods':" \
+    "3}"
+
+/* The eviction API's own rules (spec 2.2): readiness, policy and phase decide whether a budget is
+ * asked. */
+static void a_pod_is_judged_as_the_api_does(void **state) {
+    (void)state;
+    static const struct {
+        const char *pod, *policy;
+        int healthy;
+        enum budget_verdict verdict;
+    } cases[] = {
+        {"{'metadata':{'name':'p'}," READY("True") "}", "", 2, BUDGET_WAITS},
+        /* not ready, and enough others are healthy */
+        {"{'metadata':{'name':'p'}," READY("False") "}", "", 2, BUDGET_ALLOWS},
+        /* not ready, but the others are not enough either */
+        {"{'metadata':{'name':'p'}," READY("False") "}", "", 1, BUDGET_WAITS},
+        {"{'metadata':{'name':'p'}," READY("False") "}",
+         ",'unhealthyPodEvictionPolicy':'AlwaysAllow'", 1, BUDGET_ALLOWS},
+        {"{'metadata':{'name':'p'}," READY("True") "}",
+         ",'unhealthyPodEvictionPolicy':'AlwaysAllow'", 2, BUDGET_WAITS},
+        {"{'metadata':{'name':'p'},'status':{'phase':'Pending'}}", "", 0, BUDGET_ALLOWS},
+        {"{'metadata':{'name':'p'},'status':{'phase':'Succeeded'}}", "", 0, BUDGET_ALLOWS},
+        {"{'metadata':{'name':'p','deletionTimestamp':'2026-11-15T08:00:00Z'}," READY("True") "}",
+         "", 0, BUDGET_ALLOWS},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        char json[512];
+        world_init(&w);
+        snprintf(json, sizeof json, "{'metadata':{'name':'b'}," NO_BUDGET "}", cases[i].policy,
+                 cases[i].healthy);
+        const struct pdb *pdbs[2] = {world_add(&w, &kind_pdb, json)};
+        const struct pod *pod = world_add(&w, &kind_pod, cases[i].pod);
+        pdbs[1] = pdbs[0];
+        assert_int_equal(budget_for_pod(pod, pdbs, 1), cases[i].verdict);
+        assert_int_equal(budget_for_pod(pod, pdbs, 0), BUDGET_ALLOWS);
+        assert_int_equal(budget_for_pod(pod, pdbs, 2),
+                         budget_is_asked(pod) ? BUDGET_MULTIPLE : BUDGET_ALLOWS);
+        world_done(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_and_their_words),
+        cmocka_unit_test(a_pod_is_judged_as_the_api_does),
     };
     return cmocka_run_group_tests_name("engine/budget", tests, NULL, NULL);
 }

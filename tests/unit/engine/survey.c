@@ -11,6 +11,8 @@
     "'status':{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-11-15T07:" \
     "00:00Z'}]}"
 
+#define POD_READY "'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}"
+
 static void counts_pods_by_what_a_drain_does_with_them(void **state) {
     (void)state;
     struct world w;
@@ -61,23 +63,23 @@ static void names_what_blocks_the_worst_first(void **state) {
               "name':'t','emptyDir':{}}]}}");
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'w1','labels':{'app':'w'}," OWNED(
-                  "ReplicaSet") "},'spec':{'nodeName':'n1'}}");
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'w2','labels':{'app':'w'}," OWNED(
-                  "ReplicaSet") "},'spec':{'nodeName':'n1'}}");
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'one','labels':{'app':'one'}," OWNED(
-                  "ReplicaSet") "},'spec':{'nodeName':'n1'}}");
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'two','labels':{'app':'w','tier':'t'}," OWNED(
-                  "ReplicaSet") "},'spec':{'nodeName':'n1'}}");
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'late','deletionTimestamp':'2026-11-15T07:55:"
-              "00Z'," OWNED("ReplicaSet") "},'spec':{'nodeName':'n1'}}");
+              "00Z'," OWNED("ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
     /* the same labels in another namespace are none of the budget's business */
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'y','name':'w1','labels':{'app':'w'}," OWNED(
-                  "ReplicaSet") "},'spec':{'nodeName':'n1'}}");
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
     world_add(&w, &kind_pdb,
               "{'metadata':{'namespace':'x','name':'w'},'spec':{'maxUnavailable':1,'selector':{'"
               "matchLabels':{'app':'w'}}},'status':{'currentHealthy':2,'desiredHealthy':2,'"
@@ -90,6 +92,13 @@ static void names_what_blocks_the_worst_first(void **state) {
               "{'metadata':{'namespace':'x','name':'one'},'spec':{'minAvailable':1,'selector':{'"
               "matchLabels':{'app':'one'}}},'status':{'currentHealthy':1,'desiredHealthy':1,'"
               "expectedPods':1}}");
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'z','name':'odd','labels':{'app':'odd'}," OWNED(
+                  "Odd") "},'spec':{'nodeName':'n1'}," POD_READY "}");
+    world_add(&w, &kind_pdb,
+              "{'metadata':{'namespace':'z','name':'odd'},'spec':{'maxUnavailable':1,'selector':{"
+              "'matchLabels':{'app':'odd'}}},'status':{'conditions':[{'type':'DisruptionAllowed',"
+              "'status':'False','reason':'SyncFailed','message':'no scale'}]}}");
     survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
     static const struct {
         enum blocker_code code;
@@ -100,11 +109,14 @@ static void names_what_blocks_the_worst_first(void **state) {
         {BLOCKER_MULTIPLE_PDBS, "x/two", 1, "pod x/two is selected by 2 budgets: t, w"},
         {BLOCKER_PDB_UNSATISFIABLE, "x/one", 1,
          "budget x/one: minAvailable 1, needs 1 healthy of 1, has 1, allows 0"},
+        {BLOCKER_PDB_SYNC_FAILED, "z/odd", 1,
+         "budget z/odd: maxUnavailable 1, its controller cannot compute it: no scale"},
         {BLOCKER_PDB_NO_BUDGET, "x/w", 2,
          "budget x/w: maxUnavailable 1, needs 2 healthy of 3, has 2, allows 0"},
         {BLOCKER_BARE_POD, "x/bare", 1, "pod x/bare has no controller"},
         {BLOCKER_LOCAL_STORAGE, "", 1, "pods with emptyDir data"},
-        {BLOCKER_TERMINATING_STUCK, "x/late", 1, "pod x/late should have stopped 5m ago"},
+        {BLOCKER_TERMINATING_STUCK, "x/late", 1,
+         "pod x/late should have stopped by 2026-11-15T07:55:00Z"},
         {BLOCKER_NODE_NOT_READY, "", 0, "the node is not Ready: KubeletNotReady"},
     };
     assert_int_equal(s.n, 1);

@@ -103,6 +103,7 @@ static void fixed_certificate(void **state) {
     struct loop *loop = loop_new_virtual(START);
     struct kube_auth *auth = kube_auth_new(loop, &c, NULL);
     struct seen s = {0};
+    assert_int_equal(kube_auth_check(auth, NULL), 0);
     ask(loop, auth, &s);
     assert_string_equal(s.cert, a.cert);
     assert_string_equal(s.key, a.key);
@@ -111,6 +112,7 @@ static void fixed_certificate(void **state) {
     kube_auth_free(auth);
     c.key.data = b.key;
     auth = kube_auth_new(loop, &c, NULL);
+    assert_int_equal(kube_auth_check(auth, NULL), -EINVAL);
     ask(loop, auth, &s);
     assert_string_equal(s.err, "the client key does not belong to the client certificate");
     assert_int_equal(s.code, EINVAL);

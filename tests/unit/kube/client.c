@@ -444,6 +444,25 @@ static void test_write_not_kubernetes(void **state) {
     assert_non_null(strstr(f->message, "text/html"));
 }
 
+/* 200, but the Status in it says that nothing was done. */
+static void test_failure_in_disguise(void **state) {
+    struct fixture *f = *state;
+    kube_evict(&f->client, &pod_write, "u", -1, on_reply, f);
+    script_reply(script_last(f->script), 200, JSON,
+                 "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"code\":409,"
+                 "\"reason\":\"Conflict\",\"message\":\"another uid\"}");
+    assert_int_equal(f->outcome, KUBE_CONFLICT);
+    assert_string_equal(f->message, "another uid");
+    kube_evict(&f->client, &pod_write, "u", -1, on_reply, f);
+    script_reply(script_last(f->script), 201, JSON,
+                 "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\"}");
+    assert_int_equal(f->outcome, KUBE_SERVER_ERROR);
+    kube_evict(&f->client, &pod_write, "u", -1, on_reply, f);
+    script_reply(script_last(f->script), 201, JSON,
+                 "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\",\"code\":201}");
+    assert_int_equal(f->outcome, KUBE_OK);
+}
+
 static void test_garbage(void **state) {
     struct fixture *f = *state;
     static const char *const bodies[] = {
@@ -631,6 +650,7 @@ int main(void) {
         TEST(status),
         TEST(not_kubernetes),
         TEST(write_not_kubernetes),
+        TEST(failure_in_disguise),
         TEST(garbage),
         TEST(snippet),
         TEST(too_large),

@@ -206,8 +206,8 @@ static void wrong_types(void **state) {
                    "DIR/config:1:40: exec: args[0] must be a string, not a number: put it in "
                    "quotes");
     assert_refused(state, "clusters: [{name: c, cluster: {insecure-skip-tls-verify: yes}}]\n",
-                   "DIR/config:1:58: cluster: insecure-skip-tls-verify must be true or false, "
-                   "without quotes");
+                   "DIR/config:1:58: cluster: insecure-skip-tls-verify must be written as "
+                   "true or false");
 }
 
 static void names(void **state) {

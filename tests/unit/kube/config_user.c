@@ -285,11 +285,14 @@ static void bad_plugins(void **state) {
 
 static void auth_providers(void **state) {
     bad(state, "    auth-provider: {name: gcp}\n", (struct given){0},
-        "DIR/config:7:20: auth-provider \"gcp\" is not supported: Kubernetes replaced auth "
-        "providers by credential plugins; configure this user with exec (gke-gcloud-auth-plugin)");
+        "DIR/config:7:20: slipway does not support auth-provider \"gcp\": give this user a "
+        "credential plugin (exec) instead, such as gke-gcloud-auth-plugin");
+    bad(state, "    auth-provider: {name: oidc}\n", (struct given){0},
+        "DIR/config:7:20: slipway does not support auth-provider \"oidc\": give this user a "
+        "credential plugin (exec) instead, such as kubectl oidc-login, also called kubelogin");
     bad(state, "    auth-provider: {name: mine}\n", (struct given){0},
-        "DIR/config:7:20: auth-provider \"mine\" is not supported: Kubernetes replaced auth "
-        "providers by credential plugins; configure this user with exec");
+        "DIR/config:7:20: slipway does not support auth-provider \"mine\": give this user a "
+        "credential plugin (exec) instead");
     struct kube_config *c =
         good(state, "    auth-provider: {name: gcp}\n", (struct given){.flags.token = "t"});
     kube_config_free(c);

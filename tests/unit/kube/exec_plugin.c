@@ -218,11 +218,12 @@ static void on_cred(void *arg, struct exec_cred *cred, const struct err *err) {
 }
 
 /* Runs it to its end, or to the failure of its start. What was logged goes to `logged`. */
-static void run(const struct kube_exec *x, struct seen *s, struct str *logged) {
+static void run_at(enum log_level level, const struct kube_exec *x, struct seen *s,
+                   struct str *logged) {
     struct kube_config c = {.server = (char *)(uintptr_t) "https://h",
                             .exec = (struct kube_exec *)(uintptr_t)x};
     int fd = memfd_create("log", MFD_CLOEXEC);
-    struct log log = {.level = LOG_INFO, .fd = fd};
+    struct log log = {.level = level, .fd = fd};
     _cleanup_err_ struct err err = ERR_INIT;
     *s = (struct seen){0};
     assert_int_equal(loop_new(&s->loop, NULL), 0);
@@ -235,12 +236,17 @@ static void run(const struct kube_exec *x, struct seen *s, struct str *logged) {
         loop_run(s->loop);
         assert_int_equal(s->calls, 1);
     }
-    char buf[4096];
+    char buf[32768];
     ssize_t n = pread(fd, buf, sizeof buf, 0);
+    assert_true(n >= 0 && (size_t)n < sizeof buf);
     if (logged)
         str_addn(logged, buf, (size_t)n);
     close(fd);
     loop_free(s->loop);
+}
+
+static void run(const struct kube_exec *x, struct seen *s, struct str *logged) {
+    run_at(LOG_INFO, x, s, logged);
 }
 
 static void seen_done(struct seen *s) {
@@ -293,7 +299,7 @@ static void failures(void **state) {
         _cleanup_free_ char *script = xasprintf("#!/bin/sh\n%s\n", t[i].script);
         struct kube_exec x = exec_of(scratch_script(state, "p", script));
         struct seen s;
-        run(&x, &s, NULL);
+        run_at(LOG_ERROR, &x, &s, NULL);
         assert_string_equal(s.err, scratch_expand(state, t[i].err));
         assert_int_equal(s.code, t[i].code);
         seen_done(&s);
@@ -361,6 +367,39 @@ static void standard_error_is_logged(void **state) {
     assert_string_equal(s.token, "t");
     assert_non_null(strstr(str_get(&logged), "/p: open http://x\n"));
     assert_non_null(strstr(str_get(&logged), "/p: and wait\n"));
+    seen_done(&s);
+}
+
+static size_t count(const char *text, const char *what) {
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text += strlen(what))
+        n++;
+    return n;
+}
+
+/* In the log, and so not in the message as well. */
+static void standard_error_is_shown_once(void **state) {
+    struct kube_exec x =
+        exec_of(scratch_script(state, "p", "#!/bin/sh\necho 'log in first' >&2\nexit 3\n"));
+    struct seen s;
+    _cleanup_str_ struct str logged = STR_INIT;
+    run(&x, &s, &logged);
+    assert_string_equal(
+        s.err, scratch_expand(state, "the credential plugin DIR/p failed with exit status 3"));
+    assert_int_equal(count(str_get(&logged), "log in first"), 1);
+    seen_done(&s);
+}
+
+static void a_flood_is_cut(void **state) {
+    struct kube_exec x = exec_of(
+        scratch_script(state, "p", "#!/bin/sh\nyes spam | head -n 100000 >&2\n" PRINT_TOKEN("t")));
+    struct seen s;
+    _cleanup_str_ struct str logged = STR_INIT;
+    run(&x, &s, &logged);
+    assert_string_equal(s.token, "t");
+    assert_int_equal(count(str_get(&logged), "/p: spam\n"), 50);
+    assert_int_equal(count(str_get(&logged), "/p: more than 50 lines; the rest is not shown\n"), 1);
+    assert_int_equal(count(str_get(&logged), "\n"), 51);
     seen_done(&s);
 }
 
@@ -440,10 +479,20 @@ static void cancelled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(info),         T(good_answers),  T(certificates),
-        T(bad_answers),  T(runs),          T(failures),
-        T(cannot_start), T(info_too_long), T(standard_error_is_logged),
-        T(no_terminal),  T(a_terminal),    T(cancelled),
+        T(info),
+        T(good_answers),
+        T(certificates),
+        T(bad_answers),
+        T(runs),
+        T(failures),
+        T(cannot_start),
+        T(info_too_long),
+        T(standard_error_is_logged),
+        T(standard_error_is_shown_once),
+        T(a_flood_is_cut),
+        T(no_terminal),
+        T(a_terminal),
+        T(cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,11 +69,27 @@ static void expired(void **state) {
     pair_done(&a);
 }
 
+static void shared_parts(void **state) {
+    (void)state;
+    char buf[8] = "";
+    bool asked = false;
+    assert_int_equal(keypair_no_passphrase(buf, sizeof buf, 0, &asked), -1);
+    assert_true(asked);
+    assert_int_equal(keypair_time(NULL), 0);
+    ASN1_TIME *t = ASN1_TIME_new();
+    assert_int_equal(ASN1_TIME_set_string(t, "20300102030405Z"), 1);
+    assert_int_equal(keypair_time(t), SEC(1893553445));
+    assert_int_equal(ASN1_TIME_set_string(t, "490101000000Z"), 1); /* 2049, UTCTime's last */
+    assert_int_equal(keypair_time(t), SEC(2493072000));
+    ASN1_TIME_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(belongs),
         cmocka_unit_test(unusable),
         cmocka_unit_test(expired),
+        cmocka_unit_test(shared_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

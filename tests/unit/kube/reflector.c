@@ -35,7 +35,7 @@ struct fixture {
     struct reflector *reflector;
     struct reflector_options opts;
     size_t at; /* requests that the test has looked at */
-    int syncs, problems;
+    int syncs, problems, recoveries;
     enum kube_outcome outcome;
     char *message;
     int64_t retry_in;
@@ -45,6 +45,11 @@ static void on_synced(void *arg) {
     struct fixture *f = arg;
     f->syncs++;
     assert_true(store_synced(f->store));
+}
+
+static void on_recovered(void *arg) {
+    struct fixture *f = arg;
+    f->recoveries++;
 }
 
 static void on_problem(void *arg, enum kube_outcome outcome, const char *message,
@@ -66,8 +71,8 @@ static int setup(void **state) {
         .pool = pool_new(type_drop),
     };
     f->store = store_new(&kind_pod, f->client.pool);
-    f->opts =
-        (struct reflector_options){.seed = 1, .synced = on_synced, .problem = on_problem, .arg = f};
+    f->opts = (struct reflector_options){
+        .seed = 1, .synced = on_synced, .problem = on_problem, .recovered = on_recovered, .arg = f};
     *state = f;
     return 0;
 }
@@ -655,16 +660,22 @@ static void test_silent(void **state) {
     assert_true(c->open);
     loop_advance(f->loop, SEC(1));
     assert_int_equal(c->result, -ETIMEDOUT);
-    c = next(f); /* at once */
+    assert_int_equal(f->problems, 1); /* silence is told: the picture may be old */
+    c = next(f);                      /* at once */
     assert_is_watch(c, "6");
     /* not even a head comes */
     loop_advance(f->loop, SEC(100));
     assert_int_equal(c->result, -ETIMEDOUT);
-    assert_int_equal(f->problems, 1);
+    assert_int_equal(f->problems, 2);
     c = next_after_pause(f);
     assert_is_watch(c, "6");
     script_head(c, 200, JSON);
+    assert_int_equal(f->recoveries, 0);
     event(c, "DELETED", "x", 7);
+    assert_int_equal(f->recoveries, 1);
+    event(c, "ADDED", "y", 8);
+    assert_int_equal(f->recoveries, 1);
+    event(c, "DELETED", "y", 9);
     assert_store(f, "");
 }
 
@@ -693,7 +704,9 @@ static void test_deaf(void **state) {
         assert_is_watch(c, "5");
         script_head(c, 200, JSON);
     }
-    assert_int_equal(f->problems, 0);
+    /* Silence is told only of a server that was seen to send bookmarks, from the fourth watch on.
+     */
+    assert_int_equal(f->problems, 17);
 }
 
 static void test_first_attempt_fails(void **state) {

@@ -181,7 +181,9 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
                        int64_t retry_in) {
     struct world *w = arg;
     w->problems++;
-    if (outcome == KUBE_OK || str_empty(message) || retry_in < MSEC(800) || retry_in > SEC(600))
+    /* At once only after a silence. */
+    bool pause = retry_in >= MSEC(800) && retry_in <= SEC(600);
+    if (outcome == KUBE_OK || str_empty(message) || (!pause && retry_in != 0))
         broken(w, "an odd problem: %s, %" PRId64, strna(message), retry_in);
 }
 

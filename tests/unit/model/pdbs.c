@@ -181,6 +181,9 @@ static void test_changes(void **state) {
     put_pod(f, "a", "p", MAP(f, "app", "web"));
     put_pdb(f, "a", "x", make_selector(f, MAP(f, "app", "web"), NULL, NULL, NULL));
     assert_string_equal(budgets_of(f, "a", "p"), "x");
+    /* A new object with the same selector: the answer is the new one, the old one is freed. */
+    put_pdb(f, "a", "x", make_selector(f, MAP(f, "app", "web"), NULL, NULL, NULL));
+    assert_string_equal(budgets_of(f, "a", "p"), "x");
     put_pdb(f, "a", "x", make_selector(f, MAP(f, "app", "db"), NULL, NULL, NULL));
     assert_string_equal(budgets_of(f, "a", "p"), "");
     put_pod(f, "a", "p", MAP(f, "app", "db"));

@@ -272,13 +272,18 @@ static void test_rewind(void **state) {
     put(f, "a", "x", "50");
     put(f, "a", "y", "51");
     store_replace_end(f->store, "60");
+    /* What was written in the history that is gone will never come: nobody waits for it. */
+    store_wrote(f->store, "a", "x", "1001");
+    assert_false(store_fresh(f->store, "a", "x"));
     store_rewind(f->store);
     store_replace_begin(f->store);
+    assert_false(store_fresh(f->store, "a", "x"));
     assert_true(put(f, "a", "x", "20"));
     assert_told(f, 3, "a/x@50", "a/x@20");
     store_replace_end(f->store, "30");
     assert_int_equal(store_len(f->store), 1);
     assert_string_equal(store_version(f->store), "30");
+    assert_true(store_fresh(f->store, "a", "x"));
     /* Only that once. */
     assert_false(put(f, "a", "x", "19"));
 }
@@ -415,7 +420,7 @@ static void test_index(void **state) {
     store_put(s, make_pod(pool, "b", "x", "3", "n1", "web"));
     store_put(s, make_pod(pool, "a", "pending", "4", NULL, NULL));
 
-    struct store_key n1 = {pool_lookup(pool, "n1", 2), NULL};
+    struct store_key n1 = store_key_node(store_get(s, "a", "x"));
     store_find(s, by_node, n1, &n);
     assert_int_equal(n, 3);
     struct store_key labels = store_key_labels(store_get(s, "a", "x"));
@@ -427,7 +432,7 @@ static void test_index(void **state) {
     assert_int_equal(n, 0); /* but no node is not a node */
 
     store_put(s, make_pod(pool, "a", "pending", "5", "n2", NULL));
-    struct store_key n2 = {pool_lookup(pool, "n2", 2), NULL};
+    struct store_key n2 = store_key_node(store_get(s, "a", "pending"));
     const struct object *const *found = store_find(s, by_node, n2, &n);
     assert_int_equal(n, 1);
     assert_ptr_equal(found[0], store_get(s, "a", "pending"));
@@ -643,7 +648,7 @@ static void test_many(void **state) {
     }
     assert_int_equal(store_len(f->store), 30);
     size_t n;
-    store_find(f->store, by_node, (struct store_key){pool_lookup(f->pool, "n7", 2), NULL}, &n);
+    store_find(f->store, by_node, store_key_node(store_get(f->store, "a", "p7")), &n);
     assert_int_equal(n, 30);
     uint32_t i = 0, seen = 0;
     while (store_next(f->store, &i))
