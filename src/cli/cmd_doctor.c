@@ -312,7 +312,7 @@ static int run(struct cli *cli, int argc, char **argv) {
         for (size_t i = 0; !rc && i < d.findings.len; i++)
             if (d.findings.p[i].state == STATE_BAD)
                 rc = EXIT_FAILED;
-        rc = budgets ? budgets : rc;
+        rc = rc ? rc : budgets;
     }
     for (size_t i = 0; i < d.findings.len; i++) {
         free(d.findings.p[i].text);

@@ -80,6 +80,13 @@ int session_fail(struct session *s, const char *what, enum kube_outcome outcome,
         return cli_fail(s->cli, code, "cannot %s: %s does not accept %s: %s", what, config->server,
                         who, message);
     }
+    /* Since Kubernetes 1.19 API servers do not even look at a password. */
+    if (outcome == KUBE_FORBIDDEN && config->username && strstr(message, "system:anonymous"))
+        return cli_fail(s->cli, code,
+                        "cannot %s: %s takes no username and password, which are all that the "
+                        "kubeconfig has%s%s: %s",
+                        what, config->server, config->user ? " for user " : "", strna(config->user),
+                        message);
     if (outcome == KUBE_NOT_KUBERNETES)
         return cli_fail(s->cli, code,
                         "cannot %s: %s does not answer like a Kubernetes API server: %s", what,

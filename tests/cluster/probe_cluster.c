@@ -67,7 +67,23 @@ void probe_connect(struct probe *p, int *argc, char **argv) {
     }
 }
 
+struct probe_input {
+    void (*fn)(void *arg, char *line);
+    void *arg;
+    struct str buf;
+    struct event *event;
+};
+
+static void input_free(struct probe_input *in) {
+    if (!in)
+        return;
+    event_free(in->event);
+    str_done(&in->buf);
+    free(in);
+}
+
 void probe_disconnect(struct probe *p) {
+    input_free(p->input);
     kube_connection_done(&p->conn);
     loop_free(p->loop);
 }
@@ -78,23 +94,14 @@ void probe_print(struct str *line) {
     str_reset(line);
 }
 
-struct input {
-    void (*fn)(void *arg, char *line);
-    void *arg;
-    struct str buf;
-    struct event *event;
-};
-
 static void on_input(evutil_socket_t fd, short what, void *arg) {
     (void)what;
-    struct input *in = arg;
+    struct probe_input *in = arg;
     char chunk[4096];
     ssize_t n = read(fd, chunk, sizeof chunk);
     if (n <= 0) {
+        event_del(in->event);
         in->fn(in->arg, NULL);
-        event_free(in->event);
-        str_done(&in->buf);
-        free(in);
         return;
     }
     str_addn(&in->buf, chunk, (size_t)n);
@@ -108,7 +115,7 @@ static void on_input(evutil_socket_t fd, short what, void *arg) {
 }
 
 void probe_stdin(struct probe *p, void (*fn)(void *arg, char *line), void *arg) {
-    struct input *in = xnew(struct input);
+    struct probe_input *in = p->input = xnew(struct probe_input);
     in->fn = fn;
     in->arg = arg;
     in->event = event_new(loop_base(p->loop), 0, EV_READ | EV_PERSIST, on_input, in);

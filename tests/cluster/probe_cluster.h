@@ -4,8 +4,11 @@
 
 #include "kube/connect.h"
 
+struct probe_input;
+
 struct probe {
     struct loop *loop;
+    struct probe_input *input;
     struct log log;
     struct kube_connection conn;
 };

@@ -111,6 +111,7 @@ int probe_lease(int argc, char **argv) {
     _cleanup_err_ struct err err = ERR_INIT;
     if (leader_new(&c.probe.conn.client, &opts, &c.leader, &err)) {
         fprintf(stderr, "probe: %s\n", err_msg(&err));
+        probe_disconnect(&c.probe);
         return 64;
     }
     if (act) {

@@ -108,6 +108,10 @@ def test_certificates_that_cannot_work(ctx: Context) -> None:
     foreign = config(ctx.tmp / "foreign", cluster_of(ctx), certificate(other.issue("mallory")))
     reply = call(ctx, foreign, *WHOAMI)
     assert (reply["outcome"], reply["code"]) == ("Unauthorized", 401), reply
+    expired = config(ctx.tmp / "expired", cluster_of(ctx), certificate(pair_of(ctx, "alice", days="-1")))
+    reply = call(ctx, expired, *WHOAMI)
+    said = reply.get("message") or reply["stderr"]
+    assert reply.get("outcome") in ("Unauthorized", "NoCredentials") or "expired" in said, reply
     half = config(ctx.tmp / "half", cluster_of(ctx), {"client-certificate-data": inline(alice[0])})
     reply = call(ctx, half, *WHOAMI)
     assert reply["status"] == 4 and "client-key" in reply["stderr"] and str(half) in reply["stderr"], reply
@@ -390,6 +394,7 @@ def test_names_and_authorities(ctx: Context) -> None:
     assert tried(**{"tls-server-name": "kubernetes.default.svc"})["outcome"] == "OK"
     assert tried(server=f"https://localhost:{port}")["outcome"] == "OK"
     assert tried(server=f"https://localhost:{port}/")["outcome"] == "OK"
+    assert call(ctx, ctx.tmp / "config", "GET", "/version", http2=True)["outcome"] == "OK"
     wrong = tried(**{"tls-server-name": "wrong.example"})
     assert wrong["outcome"] == "Unreachable" and "wrong.example" in wrong["message"] and "kubernetes.default.svc" in wrong["message"], wrong
     foreign = tried(**{"certificate-authority-data": inline(other.cert)})
@@ -439,6 +444,22 @@ def test_proxies(ctx: Context) -> None:
     http.close()
     gone = tried(f"http://127.0.0.1:{http.port}")
     assert gone["outcome"] == "Unreachable" and "the proxy" in gone["message"] and "refused" in gone["message"], gone
+
+
+@limit(180)
+def test_http2_connections_that_the_server_closes(ctx: Context) -> None:
+    """GOAWAY now and then, as API servers behind a balancer send it: no request suffers, reads or writes."""
+    cluster = ctx.private_cluster(controllers=False, kwok=False, apiserver_flags=["--goaway-chance=0.02"])
+    caller = Caller(ctx, cluster.admin, http2=True)
+    count = 500
+    for i in range(count):
+        request = " ".join(WHOAMI) if i % 2 else "GET /api/v1/namespaces/default"
+        caller.child.write(request + "\n")
+    ctx.wait_for(lambda: len(caller.child.out) == count, 60, "all answers")
+    bad = [line for line in caller.child.out if '"outcome":"OK"' not in line]
+    assert not bad, bad[:3]
+    seen = cluster.audit.count(agent="slipway-probe")
+    assert seen >= count, f"{seen} of {count} requests reached the server"
 
 
 # -- files, contexts, flags ---------------------------------------------------------------------------------------

