@@ -404,11 +404,7 @@ static int read_map(struct reader *r, const struct field *f, const struct type *
 
 /* Lists and maps: read, then made a pool entry. */
 static int read_collection(struct reader *r, const struct field *f, void *m) {
-    const struct type *type = f->kind == FIELD_STRS       ? &type_strs
-                              : f->kind == FIELD_MAP      ? &type_pair
-                              : f->kind == FIELD_MAP_QTY  ? &type_pair_qty
-                              : f->kind == FIELD_MAP_TIME ? &type_pair_time
-                                                          : f->type;
+    const struct type *type = field_element(f);
     struct codec_list list = {.size = type->size};
     bool map = type == &type_pair || type == &type_pair_qty || type == &type_pair_time;
     int rc = map ? read_map(r, f, type, &list) : read_list(r, type, &list);

@@ -214,11 +214,7 @@ static int read_pair(struct reader *r, const struct field *f, const struct type 
 /* Reads all elements of a repeated field: the first one is `first`, the others are in `rest`. */
 static int read_repeated(struct reader *r, const struct field *f, const struct item *first,
                          struct view rest, void *m) {
-    const struct type *type = f->kind == FIELD_STRS       ? &type_strs
-                              : f->kind == FIELD_MAP      ? &type_pair
-                              : f->kind == FIELD_MAP_QTY  ? &type_pair_qty
-                              : f->kind == FIELD_MAP_TIME ? &type_pair_time
-                                                          : f->type;
+    const struct type *type = field_element(f);
     struct codec_list list = {.size = type->size};
     struct item it = *first;
     int rc = 0;

@@ -33,7 +33,7 @@ struct kube_request {
 
 struct kube_head {
     int code;                 /* HTTP status */
-    const char *content_type; /* without parameters are NOT cut off; "" when absent */
+    const char *content_type; /* with its parameters; "" when absent */
     int64_t retry_after;      /* seconds, -1 when absent */
     int64_t date;             /* the server's clock, microseconds; 0 when absent */
     const char *warning;      /* text of the first Warning: 299 header, or NULL */

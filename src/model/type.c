@@ -13,6 +13,21 @@ const struct type type_pair_qty = {.name = "quantity pair", .size = sizeof(struc
 const struct type type_pair_time = {.name = "time pair", .size = sizeof(struct pair_time)};
 const struct type type_strs = {.name = "string", .size = sizeof(const char *)};
 
+const struct type *field_element(const struct field *f) {
+    switch ((enum field_kind)f->kind) {
+    case FIELD_STRS:
+        return &type_strs;
+    case FIELD_MAP:
+        return &type_pair;
+    case FIELD_MAP_QTY:
+        return &type_pair_qty;
+    case FIELD_MAP_TIME:
+        return &type_pair_time;
+    default:
+        return f->type;
+    }
+}
+
 static const struct pair *map_find(const struct pair *map, const char *key) {
     size_t low = 0, high = list_len(map);
     while (low < high) {

@@ -97,6 +97,9 @@ struct intstr {
 /* Tags of the blobs that are no messages. */
 extern const struct type type_pair, type_pair_qty, type_pair_time, type_strs;
 
+/* What the list or map in this field is made of. */
+const struct type *field_element(const struct field *f);
+
 #define list_len(p) (pool_len(p) / sizeof *(p))
 /* for (size_t i = 0; i < list_len(p); i++) p[i] */
 
