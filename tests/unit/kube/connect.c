@@ -144,10 +144,10 @@ static void test_a_key_of_another_certificate(void **state) {
         .kubeconfig = path, .client_certificate = cert, .client_key = key};
     assert_int_equal(kube_connect(s->loop, &flags, NULL, NULL, &c, &err), -EINVAL);
     assert_string_equal(err_msg(&err), "the client key does not belong to the client certificate");
-    _cleanup_free_ char *right = site_file(s, "key.pem", a.key);
+    free(site_file(s, "key.pem", a.key));
     assert_int_equal(kube_connect(s->loop, &flags, NULL, NULL, &c, NULL), 0);
     kube_connection_done(&c);
-    _cleanup_free_ char *wrong = site_file(s, "key.pem", b.key);
+    free(site_file(s, "key.pem", b.key));
     flags.server = "http://127.0.0.1:1";
     assert_int_equal(kube_connect(s->loop, &flags, NULL, NULL, &c, NULL), 0);
     kube_connection_done(&c);
