@@ -322,7 +322,7 @@ def test_compaction_under_a_watch(ctx: Context) -> None:
     stir(cluster.api, "b")
     agree(ctx, cluster, watches)
     for watch in watches:
-        # A server that had not caught up with the compaction may end a stream, and it is listed again: nobody is bothered.
+        # One relist was seen here once, on a busy machine, its cause not found: what must hold is that nobody is bothered.
         assert not watch.problems, watch.problems
         watch.end()
 
