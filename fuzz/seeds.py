@@ -69,7 +69,7 @@ def frame(kind: str, body: bytes) -> bytes:
 
 def seeds(modules: gomodules.Modules) -> dict[str, dict[str, bytes]]:
     """Target -> name -> input."""
-    found: dict[str, dict[str, bytes]] = {t: {} for t in ("json", "pb", "agree", "stream_json", "stream_pb")}
+    found: dict[str, dict[str, bytes]] = {t: {} for t in ("json", "pb", "agree", "schema", "stream_json", "stream_pb")}
 
     def texts(kind: str) -> tuple[bytes, bytes]:
         source = modules.data("HEAD", KINDS[kind], kind, "json")
@@ -83,6 +83,9 @@ def seeds(modules: gomodules.Modules) -> dict[str, dict[str, bytes]]:
         head = f"{kind}\n".encode()
         found["json"][kind] = head + text
         found["pb"][kind] = found["agree"][kind] = head + message
+        group = "" if "/" not in version else version.split("/")[0] + "/"
+        found["schema"][f"{kind}-json"] = f"json {group}{kind}\n".encode() + text
+        found["schema"][f"{kind}-pb"] = f"pb {group}{kind}\n".encode() + message
         if kind not in STREAMED:
             continue
         listed = f"{kind} list {number}\n".encode()

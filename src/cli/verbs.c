@@ -9,12 +9,13 @@ extern const struct verb verb_completion;
 extern const struct verb verb_doctor;
 extern const struct verb verb_help;
 extern const struct verb verb_man;
+extern const struct verb verb_sim;
 extern const struct verb verb_status;
 extern const struct verb verb_version;
 
 const struct verb *const verbs[] = {
-    &verb_status, &verb_doctor,   &verb_version, &verb_completion,
-    &verb_help,   &verb_complete, &verb_man,     NULL,
+    &verb_status, &verb_doctor,   &verb_sim, &verb_version, &verb_completion,
+    &verb_help,   &verb_complete, &verb_man, NULL,
 };
 
 const struct verb *verb_find(const char *name) {

@@ -419,8 +419,8 @@ TYPE(type_sts, "StatefulSet", stateful_set, FM("metadata", 1, MSG, stateful_set,
 TYPE(type_rolling, "RollingUpdateDeployment", rolling_update,
      F("maxUnavailable", 1, INTSTR, rolling_update, max_unavailable),
      F("maxSurge", 2, INTSTR, rolling_update, max_surge));
-TYPE(type_strategy, "DeploymentStrategy", strategy, F("type", 1, STR, strategy, type),
-     FM("rollingUpdate", 2, PTR, strategy, rolling, type_rolling));
+TYPE(type_strategy, "DeploymentStrategy", update_strategy, F("type", 1, STR, update_strategy, type),
+     FM("rollingUpdate", 2, PTR, update_strategy, rolling, type_rolling));
 TYPE(type_deployment_spec, "DeploymentSpec", deployment,
      F("replicas", 1, OPT_I32, deployment, replicas),
      FM("selector", 2, PTR, deployment, selector, type_selector),
@@ -487,6 +487,8 @@ TYPE(type_details, "StatusDetails", status_details, F("name", 1, STR, status_det
      F("retryAfterSeconds", 5, I32, status_details, retry_after),
      F("uid", 6, STR, status_details, uid));
 
+TYPE(type_any, "Object", object, FM("metadata", 1, MSG, object, meta, type_meta));
+
 static const struct field status_fields[] = {
     F("status", 2, STR, status, status), F("message", 3, STR, status, message),
     F("reason", 4, STR, status, reason), FM("details", 5, PTR, status, details, type_details),
@@ -523,6 +525,7 @@ KIND(kind_pv, "PersistentVolume", "", "persistentvolumes", false, type_pv);
 KIND(kind_pvc, "PersistentVolumeClaim", "", "persistentvolumeclaims", true, type_pvc);
 KIND(kind_namespace, "Namespace", "", "namespaces", false, type_ns);
 KIND(kind_event, "Event", "", "events", true, type_event);
+KIND(kind_any, "Object", "", "", true, type_any);
 
 const struct kind *const kinds[] = {
     &kind_node,

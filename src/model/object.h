@@ -342,7 +342,7 @@ struct rolling_update {
     struct intstr max_unavailable, max_surge;
 };
 
-struct strategy {
+struct update_strategy {
     const char *type;
     const struct rolling_update *rolling;
 };
@@ -353,7 +353,7 @@ struct deployment {
     int32_t min_ready_seconds;
     const struct label_selector *selector;
     const struct pod_template *template;
-    struct strategy strategy;
+    struct update_strategy strategy;
     bool paused;
     int64_t observed_generation;
     int32_t now, updated, ready, available, unavailable;
@@ -440,6 +440,8 @@ extern const struct kind kind_node, kind_pod, kind_pdb, kind_lease, kind_volume_
     kind_daemon_set, kind_replica_set, kind_stateful_set, kind_deployment, kind_job, kind_pv,
     kind_pvc, kind_namespace, kind_event;
 extern const struct type type_status, type_list_meta;
+/* Of any kind, for its metadata alone: a struct object. Not in `kinds`. */
+extern const struct kind kind_any;
 
 /* All kinds, NULL-terminated, and a kind by its name or resource (NULL when there is none). */
 extern const struct kind *const kinds[];

@@ -391,7 +391,7 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn *fn, 
         w.in = fd_past_2(open_input(spec));
         code = w.in < 0 ? errno : 0;
     }
-    if (!code && open_pipe(&c->out, &w.out) < 0)
+    if (!code && !spec->inherit_stdout && open_pipe(&c->out, &w.out) < 0)
         code = errno;
     if (!code && !spec->inherit_stderr && open_pipe(&c->err, &w.err) < 0)
         code = errno;

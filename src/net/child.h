@@ -31,7 +31,8 @@ struct child_spec {
     const void *input; /* standard input; copied */
     size_t input_len;
     bool inherit_stdin;  /* instead of `input`: ours */
-    bool inherit_stderr; /* instead of collecting it: ours */
+    bool inherit_stdout; /* instead of collecting it: ours */
+    bool inherit_stderr; /* the same */
     size_t max_stdout;   /* more than this kills it (EFBIG) */
     size_t max_stderr;   /* what is beyond is dropped */
     int64_t timeout;     /* microseconds, then SIGKILL; 0: none */

@@ -41,11 +41,14 @@ class Cluster:
     pod_gone_ms       the same for the time from a pod's deletion to its end
     apiserver_flags   further flags of every kube-apiserver; or a list of lists, one for each
     etcd_flags        further flags of etcd
+    cache             False: the server asks etcd for everything and remembers nothing itself
+    node_grace        seconds after which a node that is not heard of is given up; None: Kubernetes' own
     """
 
     def __init__(self, apiservers: int = 1, controllers: bool = True, kwok: bool = True,
                  pod_ready_ms: tuple[int, int] = (0, 0), pod_gone_ms: tuple[int, int] = (0, 0),
-                 apiserver_flags: list = [], etcd_flags: list[str] = [], binaries: Binaries | None = None) -> None:
+                 apiserver_flags: list = [], etcd_flags: list[str] = [], cache: bool = True, node_grace: int | None = None,
+                 binaries: Binaries | None = None) -> None:
         self.binaries = binaries or Binaries()
         self.dir = Path(tempfile.mkdtemp(prefix="slipway-cluster-"))
         self.logs = self.dir / "logs"
@@ -53,8 +56,10 @@ class Cluster:
         self.with_controllers, self.with_kwok = controllers, kwok
         self.pod_ready_ms, self.pod_gone_ms = pod_ready_ms, pod_gone_ms
         each = bool(apiserver_flags) and isinstance(apiserver_flags[0], (list, tuple))
-        self.apiserver_flags = list(apiserver_flags) if each else [apiserver_flags] * apiservers
+        more = [] if cache else ["--watch-cache=false"]
+        self.apiserver_flags = [[*flags, *more] for flags in (apiserver_flags if each else [apiserver_flags] * apiservers)]
         self.etcd_flags = list(etcd_flags)
+        self.node_grace = node_grace
         self.components: dict[str, Component] = {}
         self.server_names = [SERVER] + [f"{SERVER}-{i}" for i in range(2, apiservers + 1)]
         self._etcd_port, self._peer_port, *self._spare_ports = free_ports(apiservers + 5)
@@ -183,6 +188,9 @@ class Cluster:
             if name == "kube-controller-manager":
                 flags += ["--use-service-account-credentials=true",
                           f"--service-account-private-key-file={self._sa_key}", f"--root-ca-file={self.ca}"]
+                if self.node_grace is not None:
+                    flags += [f"--node-monitor-grace-period={self.node_grace}s",
+                              f"--node-startup-grace-period={self.node_grace}s", "--node-monitor-period=500ms"]
             self._add(name, name, flags, lambda port=port: self._healthy(port))
 
     def _healthy(self, port: int) -> bool:
@@ -302,6 +310,32 @@ class Cluster:
         if wait and self.with_kwok:
             wait_for(lambda: self.nodes_ready(names), 30 + count / 20, f"{count} nodes to be ready", interval=0.2)
         return names
+
+    @staticmethod
+    def pod_timing(ready: str | None = None, gone: str | None = None, finish: str | None = None) -> dict[str, str]:
+        """Annotations that tell the fake kubelet when a pod becomes ready, is gone after its deletion, ends well ("3s")."""
+        given = {"ready-after": ready, "gone-after": gone, "finish-after": finish}
+        return {f"slipway.dev/test-{key}": value for key, value in given.items() if value is not None}
+
+    def forgotten_version(self) -> str:
+        """A resourceVersion that etcd has forgotten; a server with a cache may remember it for a while."""
+        revision = self.etcd_revision()
+        for _ in range(2):
+            self.api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "later-", "namespace": "default"}})
+        self.compact()
+        return str(revision)
+
+    def add_ghost(self, name: str) -> None:
+        """A node that no kubelet has ever played."""
+        self.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+
+    def leave(self, node: str) -> None:
+        """The node's kubelet falls silent: no status, no lease, nothing done to its pods."""
+        self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {KWOK_ANNOTATION: None}}})
+
+    def come_back(self, node: str) -> None:
+        """It is heard of again."""
+        self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {KWOK_ANNOTATION: "fake"}}})
 
     def nodes_ready(self, names: list[str]) -> bool:
         wanted = set(names)

@@ -12,6 +12,9 @@ test.  A test that breaks things takes a cluster of its own from ctx.private_clu
         child = ctx.spawn(ctx.probe, "watch", "pods", "-n", ns)
         child.expect("synced", 10)
         ctx.wait_for(lambda: ..., 30, "the pod to be seen")
+
+Suites called conformance_* say what Kubernetes does.  They run on the real control plane, and with `run.py --sim` on the
+simulator, where ctx.cluster is a sim.Simulator.  @real_only(reason) marks a test of what the simulator leaves out.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ import uuid
 from pathlib import Path
 from typing import Callable
 
+from api import object_path
+from binaries import Unavailable
 from cluster import Cluster
 from process import ClusterError, wait_for
 
@@ -45,6 +50,28 @@ def limit(seconds: float):
         function.limit = seconds
         return function
     return mark
+
+
+def real_only(reason: str):
+    """Decorator: what the test is about is documented as left out of the simulator (server-side apply, CEL)."""
+    def mark(function):
+        function.real_only = reason
+        return function
+    return mark
+
+
+class Suite:
+    """What the tests of one file share, gone after the last of them."""
+
+    def __init__(self) -> None:
+        self.nodes: list[str] = []
+        self.things: dict[str, object] = {}
+        self.undo: list[Callable[[], object]] = []
+
+    def close(self) -> None:
+        actions, self.nodes, self.things, self.undo = self.undo, [], {}, []
+        for action in reversed(actions):
+            action()
 
 
 class Child:
@@ -131,9 +158,10 @@ class Child:
 
 
 class Context:
-    def __init__(self, name: str, shared: Callable[[], Cluster]) -> None:
+    def __init__(self, name: str, shared: Callable[[], Cluster], still: Callable[[], Cluster],
+                 make: Callable[..., Cluster], other: Callable[..., Cluster], suite: Suite) -> None:
         self.name = name
-        self._shared = shared
+        self._shared, self._still, self._make, self._other, self._suite = shared, still, make, other, suite
         self._tmp: Path | None = None
         self._private: list[Cluster] = []
         self._children: list[Child] = []
@@ -146,9 +174,23 @@ class Context:
         """The cluster all tests share; leave it as it was."""
         return self._shared()
 
+    @property
+    def still(self) -> Cluster:
+        """Another cluster that all tests share: an API server alone, where what is written stays as it is."""
+        return self._still()
+
     def private_cluster(self, **options) -> Cluster:
         """A started cluster for this test alone, stopped after it; options as of cluster.Cluster."""
-        cluster = Cluster(binaries=self.cluster_binaries, **options)
+        cluster = self._make(**options)
+        self._private.append(cluster)
+        return cluster.start()
+
+    def counterpart(self, **options) -> Cluster:
+        """As private_cluster(), of the other sort: the simulator beside a real cluster, or the other way round."""
+        try:
+            cluster = self._other(**options)
+        except Unavailable as reason:
+            self.skip(str(reason))
         self._private.append(cluster)
         return cluster.start()
 
@@ -176,13 +218,17 @@ class Context:
     def unique(self, prefix: str = "t") -> str:
         return f"{prefix}-{uuid.uuid4().hex[:8]}"
 
-    def namespace(self) -> str:
-        """A new namespace whose default service account is there."""
-        name, api = self.unique("test"), self.cluster.api
+    def namespace(self, cluster: Cluster | None = None) -> str:
+        """A new namespace (of the shared cluster, or of another) whose default service account is there."""
+        cluster = cluster or self.cluster
+        name, api = self.unique("test"), cluster.api
         api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         self.undo(lambda: api.delete(f"/api/v1/namespaces/{name}"))
-        account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
-        wait_for(lambda: api.raw("GET", account)[0] == 200, 30, f"the service account of namespace {name}")
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
+        if cluster.with_controllers:
+            wait_for(lambda: api.raw("GET", object_path(account))[0] == 200, 30, f"the service account of {name}")
+        else:
+            api.create(account)
         return name
 
     def nodes(self, count: int, **options) -> list[str]:
@@ -192,6 +238,32 @@ class Context:
         names = cluster.add_nodes(count, prefix=prefix, labels=labels, **options)
         self.undo(lambda: cluster.api.delete(f"/api/v1/nodes?labelSelector=slipway.dev/test%3D{prefix}"))
         return names
+
+    def suite_nodes(self, count: int) -> list[str]:
+        """Nodes that the tests of this file share; leave them as they were."""
+        suite, cluster = self._suite, self.cluster
+        if len(suite.nodes) < count:
+            prefix = self.unique("s")
+            made = cluster.add_nodes(count - len(suite.nodes), prefix=prefix, labels={"slipway.dev/test": prefix})
+            suite.undo.append(lambda: cluster.api.delete(f"/api/v1/nodes?labelSelector=slipway.dev/test%3D{prefix}"))
+            suite.nodes += made
+        return suite.nodes[:count]
+
+    def once(self, key: str, make: Callable[[], object]):
+        """Something that the tests of this file share, made when first asked for; what it leaves behind goes to suite_undo()."""
+        if key not in self._suite.things:
+            self._suite.things[key] = make()
+        return self._suite.things[key]
+
+    def suite_cluster(self, **options) -> Cluster:
+        """As private_cluster(), until the last test of this file."""
+        cluster = self._make(**options).start()
+        self.suite_undo(cluster.stop)
+        return cluster
+
+    def suite_undo(self, action: Callable[[], object]) -> None:
+        """As undo(), after the last test of this file."""
+        self._suite.undo.append(action)
 
     # -- programs --------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,12 @@
-"""Runs the suites against a real control plane: `make test-cluster`.
+"""Runs the suites against a real control plane: `make test-cluster`; or those that can against the simulator.
 
-    python3 tests/cluster/run.py [--list] [PATTERN ...]
+    python3 tests/cluster/run.py [--sim] [--list] [PATTERN ...]
 
 A PATTERN picks tests by their name, SUITE.TEST ("harness.nodes_are_ready"): a shell pattern, or a part of the name.
 The program under test is $SLIPWAY (build/slipway), the probe is $PROBE (build/tests/cluster/probe).
+
+--sim (or SLIPWAY_CLUSTER=sim) starts `$SLIPWAY sim` instead of the control plane and runs the suites whose name begins with
+"conformance", but for the tests marked real_only; $SLIPWAY_SIM_SEED and $SLIPWAY_SIM_SPEED are passed on.
 
 One line a test, as TAP; what went wrong is above its line.  A skipped test is named with the reason; with
 SLIPWAY_CLUSTER_REQUIRED=1 a skip is a failure.  A test that exceeds its limit fails with the stacks of all threads.
@@ -30,8 +33,9 @@ from pathlib import Path
 
 from binaries import CONTROL_PLANE, Binaries, BuildFailed, Unavailable
 from cluster import Cluster
-from context import DEFAULT_LIMIT, Context, Skip
+from context import DEFAULT_LIMIT, Context, Skip, Suite
 from process import ClusterError, Died
+from sim import Simulator, has_simulator
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent / "lib"))  # what suites share with other tests
@@ -47,8 +51,16 @@ class Test:
     name: str
     function: object
 
+    @property
+    def suite(self) -> str:
+        return self.name.partition(".")[0]
 
-def discover(patterns: list[str]) -> list[Test]:
+    @property
+    def for_simulator(self) -> bool:
+        return self.suite.startswith("conformance") and not hasattr(self.function, "real_only")
+
+
+def discover(patterns: list[str], sim: bool) -> list[Test]:
     found = []
     for path in sorted(HERE.glob("test_*.py")):
         module = importlib.import_module(path.stem)
@@ -56,34 +68,80 @@ def discover(patterns: list[str]) -> list[Test]:
         for key, value in vars(module).items():
             if key.startswith("test_") and callable(value):
                 found.append(Test(f"{suite}.{key.removeprefix('test_')}", value))
+    if sim:
+        found = [t for t in found if t.for_simulator]
     if not patterns:
         return found
     return [t for t in found if any(p in t.name or fnmatch.fnmatch(t.name, p) for p in patterns)]
 
 
-class Runner:
-    def __init__(self, tests: list[Test]) -> None:
-        self.tests = tests
-        self.passed = self.failed = self.skipped = 0
-        self.required = os.environ.get("SLIPWAY_CLUSTER_REQUIRED") == "1"
-        self._cluster: Cluster | None = None
-        self._broken: Exception | None = None
-        self._kept: set[Path] = set()
+class Shared:
+    """A cluster for many tests, started when first asked for; one that cannot be started is not tried again."""
 
-    def shared(self) -> Cluster:
-        """The shared cluster, started when first asked for; one that cannot be started is not tried again."""
+    def __init__(self, make, **options: object) -> None:
+        self._make, self._options = make, options
+        self.cluster: Cluster | None = None
+        self._broken: Exception | None = None
+        self.kept: set[Path] = set()
+
+    def get(self) -> Cluster:
         if self._broken:
             raise ClusterError(f"the shared cluster could not be started: {self._broken}")
-        if self._cluster is None:
-            cluster = Cluster(binaries=Context.cluster_binaries)
+        if self.cluster is None:
+            cluster = self._make(**self._options)
             try:
-                self._cluster = cluster.start()
+                self.cluster = cluster.start()
             except (ClusterError, Died) as error:
                 self._broken = error
-                self._kept.add(cluster.keep_logs())
+                self.kept.add(cluster.keep_logs())
                 cluster.stop()
                 raise ClusterError(f"{error}\nlogs: {cluster.logs}") from error
-        return self._cluster
+        return self.cluster
+
+    def check(self, failed: bool) -> list[str]:
+        """The next test gets a cluster that runs; after a failure the logs stay.  A test that broke it has failed."""
+        cluster = self.cluster
+        if cluster is None:
+            return []
+        if failed:
+            self.kept.add(cluster.keep_logs())
+        for component in cluster.components.values():
+            if component.running:
+                component.resume()
+            else:
+                self.kept.add(cluster.keep_logs())
+                cluster.stop()
+                self.cluster = None
+                return [f"{component.name} of the shared cluster does not run any more: {component.log_tail()}"]
+        return []
+
+    def close(self) -> None:
+        if self.cluster:
+            self.cluster.stop()
+
+
+class Runner:
+    def __init__(self, tests: list[Test], sim: bool) -> None:
+        self.tests = tests
+        self.sim = sim
+        self.passed = self.failed = self.skipped = 0
+        self.required = os.environ.get("SLIPWAY_CLUSTER_REQUIRED") == "1"
+        self.shared = Shared(self.make)
+        self.still = Shared(self.make, controllers=False, kwok=False)
+        self.suite = Suite()
+
+    def make(self, **options: object) -> Cluster:
+        kind = Simulator if self.sim else Cluster
+        return kind(binaries=Context.cluster_binaries, **options)
+
+    def make_other(self, **options: object) -> Cluster:
+        """What make() does not make."""
+        if self.sim:
+            Context.cluster_binaries.need(*CONTROL_PLANE)
+            return Cluster(binaries=Context.cluster_binaries, **options)
+        if not has_simulator():
+            raise Unavailable("the program under test has no simulator")
+        return Simulator(binaries=Context.cluster_binaries, **options)
 
     def run(self) -> int:
         print(f"1..{len(self.tests)}", flush=True)
@@ -92,9 +150,10 @@ class Runner:
             if reason:
                 self.report_skip(number, test, reason)
             else:
-                self.run_one(number, test)
+                last = number == len(self.tests) or self.tests[number].suite != test.suite
+                self.run_one(number, test, last)
         self.close()
-        for path in sorted(self._kept):
+        for path in sorted(self.shared.kept | self.still.kept):
             print(f"# logs kept: {path}")
         more = f", {self.skipped} skipped" if self.skipped else ""
         print(f"{self.passed} passed, {self.failed} failed{more}", flush=True)
@@ -106,7 +165,7 @@ class Runner:
             if not shutil.which("openssl"):
                 raise Unavailable("no openssl command to make certificates with")
             Context.cluster_binaries = Binaries()
-            Context.cluster_binaries.need(*CONTROL_PLANE)
+            Context.cluster_binaries.need(*(["kubectl"] if self.sim else CONTROL_PLANE))
         except Unavailable as reason:
             return str(reason)
         return None
@@ -120,19 +179,23 @@ class Runner:
             self.skipped += 1
             print(f"ok {number} - {test.name} # SKIP {reason}", flush=True)
 
-    def run_one(self, number: int, test: Test) -> None:
-        context, begun = Context(test.name, self.shared), time.monotonic()
+    def run_one(self, number: int, test: Test, last: bool) -> None:
+        """last: no other test of its suite follows."""
+        context = Context(test.name, self.shared.get, self.still.get, self.make, self.make_other, self.suite)
+        begun = time.monotonic()
         trouble, skip = self.call(test, context)
         signal.alarm(GRACE)
         try:
             notes = context.close(failed=bool(trouble))
+            if last:
+                notes += self.close_suite()
         except TimedOut:
             notes = ["its clean-up did not end"]
             trouble = trouble or ["its clean-up did not end"]
         signal.alarm(0)
         faulthandler.cancel_dump_traceback_later()
         seconds = time.monotonic() - begun
-        trouble += self.check_shared(bool(trouble))
+        trouble += self.shared.check(bool(trouble)) + self.still.check(bool(trouble))
         if skip is not None:
             self.report_skip(number, test, skip)
             return
@@ -169,26 +232,16 @@ class Runner:
         finally:
             signal.alarm(0)
 
-    def check_shared(self, failed: bool) -> list[str]:
-        """The next test gets a cluster that runs; after a failure the logs stay.  A test that broke it has failed."""
-        cluster = self._cluster
-        if cluster is None:
-            return []
-        if failed:
-            self._kept.add(cluster.keep_logs())
-        for component in cluster.components.values():
-            if component.running:
-                component.resume()
-            else:
-                self._kept.add(cluster.keep_logs())
-                cluster.stop()
-                self._cluster = None
-                return [f"{component.name} of the shared cluster does not run any more"]
+    def close_suite(self) -> list[str]:
+        try:
+            self.suite.close()
+        except (Exception, ClusterError) as error:
+            return [f"clean-up of the suite: {error}"]
         return []
 
     def close(self) -> None:
-        if self._cluster:
-            self._cluster.stop()
+        self.shared.close()
+        self.still.close()
 
 
 def describe(kind, error, trace) -> list[str]:
@@ -205,10 +258,12 @@ def describe(kind, error, trace) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sim", action="store_true", default=os.environ.get("SLIPWAY_CLUSTER") == "sim",
+                        help="the conformance suites against the simulator")
     parser.add_argument("--list", action="store_true", help="print the names of the tests and end")
     parser.add_argument("patterns", nargs="*", metavar="PATTERN")
     arguments = parser.parse_args()
-    tests = discover(arguments.patterns)
+    tests = discover(arguments.patterns, arguments.sim)
     if not tests:
         print(f"no test matches {' '.join(arguments.patterns)}", file=sys.stderr)
         return 2
@@ -216,7 +271,7 @@ def main() -> int:
         print("\n".join(t.name for t in tests))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    runner = Runner(tests)
+    runner = Runner(tests, arguments.sim)
     try:
         return runner.run()
     except BuildFailed as error:

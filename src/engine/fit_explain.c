@@ -1,0 +1,148 @@
+/* Why a pod fits no node, in the words of kube-scheduler (FitError), and whether evicting less
+ * important pods would help. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/fit_internal.h"
+
+struct tally {
+    const char *text;
+    size_t n;
+};
+
+typedef VEC(struct tally) tallies;
+
+static void tally_add(tallies *t, const char *text, size_t n) {
+    for (size_t i = 0; i < t->len; i++) {
+        if (t->p[i].text == text || streq(t->p[i].text, text)) {
+            t->p[i].n += n;
+            return;
+        }
+    }
+    if (n)
+        *vec_push(t) = (struct tally){text, n};
+}
+
+static int compare_lines(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* "2 Insufficient cpu, 3 Too many pods.": sorted as text, so that 10 comes before 2. */
+static void tallies_print(const tallies *t, struct str *out) {
+    _cleanup_free_ char **lines = xcalloc(t->len + 1, sizeof *lines);
+    for (size_t i = 0; i < t->len; i++)
+        lines[i] = xasprintf("%zu %s", t->p[i].n, t->p[i].text);
+    if (t->len > 1)
+        qsort(lines, t->len, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < t->len; i++) {
+        str_addf(out, "%s%s", i ? ", " : " ", lines[i]);
+        free(lines[i]);
+    }
+    str_add(out, t->len ? "." : "");
+}
+
+/* --- preemption --- */
+
+static bool is_victim(const struct fit_ask *ask, const struct fit_pod *p) {
+    return p->cohort->shape->priority < ask->cohort->shape->priority;
+}
+
+/* Takes all less important pods off the node, asks again, and puts them back. */
+static bool fits_without_others(struct fit *f, struct fit_node *node, tallies *why) {
+    VEC(struct fit_pod *) victims = VEC_INIT;
+    for (size_t i = 0; i < node->pods.len; i++)
+        if (is_victim(&f->ask, node->pods.p[i]))
+            *vec_push(&victims) = node->pods.p[i];
+    if (!victims.len) {
+        tally_add(why, "No preemption victims found for incoming pod", 1);
+        return false;
+    }
+    for (size_t i = 0; i < victims.len; i++)
+        fit_pod_unplace(f, victims.p[i]);
+    fit_ask_refresh(f);
+    bool fits = fit_ask_node(f, node);
+    for (size_t i = 0; !fits && i < f->ask.reasons.len; i++)
+        tally_add(why, f->ask.reasons.p[i].text, 1);
+    for (size_t i = 0; i < victims.len; i++)
+        fit_pod_place(f, victims.p[i], node);
+    fit_ask_refresh(f);
+    vec_done(&victims);
+    return fits;
+}
+
+/* What DefaultPreemption says; nothing when it would evict somebody. */
+static void explain_preemption(struct fit *f, struct fit_node *const *nodes, size_t n,
+                               struct str *out) {
+    tallies why = VEC_INIT;
+    bool helps = false;
+    size_t all = f->nodes.len;
+    if (str_same(f->ask.spec->preemption, "Never")) {
+        str_add(out, " no new claims to deallocate, preemption: not eligible due to "
+                     "preemptionPolicy=Never.");
+        return;
+    }
+    for (size_t i = 0; !helps && i < n; i++)
+        helps = fits_without_others(f, nodes[i], &why);
+    if (!helps) {
+        tally_add(&why, "Preemption is not helpful for scheduling", all - n);
+        str_addf(out, " no new claims to deallocate, preemption: 0/%zu nodes are available:", all);
+        tallies_print(&why, out);
+    }
+    vec_done(&why);
+}
+
+/* --- the whole message --- */
+
+/* Asks all nodes; those where eviction might help are left in f->found. */
+static bool ask_all(struct fit *f, tallies *why) {
+    struct fit_ask *ask = &f->ask;
+    size_t asked = 0, n = ask->only_some ? ask->only.len : f->nodes.len;
+    f->found.len = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct fit_node *node = ask->only_some ? fit_node_find(f, ask->only.p[i]) : f->nodes.p[i];
+        if (!node || !node->known)
+            continue;
+        if (fit_ask_node(f, node))
+            return false;
+        asked++;
+        for (size_t k = 0; k < ask->reasons.len; k++)
+            tally_add(why, ask->reasons.p[k].text, 1);
+        if (!ask->final)
+            *vec_push(&f->found) = node;
+    }
+    if (ask->only_some && asked < f->nodes.len) {
+        ask->reasons.len = 0;
+        fit_no(ask, FIT_NOT_ASKED, NULL);
+        tally_add(why, ask->reasons.p[0].text, f->nodes.len - asked);
+    }
+    return true;
+}
+
+bool fit_explain(struct fit *f, const struct pod *pod, struct str *out) {
+    struct fit_ask *ask = &f->ask;
+    bool asked = fit_ask(f, pod);
+    size_t all = f->nodes.len;
+    if (ask->trouble_code == FIT_GATED) {
+        str_add(out, ask->trouble);
+        return true;
+    }
+    if (!all) {
+        str_add(out, "no nodes available to schedule pods");
+        return true;
+    }
+    if (!asked) {
+        /* The last two words are what the real one ends with since v1.34: its plugin for
+         * ResourceClaims is asked although it never looked at the pod. */
+        str_addf(out, "0/%zu nodes are available: %s. not found", all, ask->trouble);
+        return true;
+    }
+    tallies why = VEC_INIT;
+    bool none = ask_all(f, &why);
+    if (none) {
+        str_addf(out, "0/%zu nodes are available:", all);
+        tallies_print(&why, out);
+        explain_preemption(f, f->found.p, f->found.len, out);
+    }
+    vec_done(&why);
+    return none;
+}

@@ -1,0 +1,93 @@
+/* Where the scheduler would put a pod: of the nodes that fit, one of those it likes best. */
+#include "engine/fit_internal.h"
+
+enum {
+    /* numFeasibleNodesToFind(): in large clusters the search ends when this many nodes, or this
+     * share of all, were found to fit. */
+    FOUND_MIN = 100,
+    PERCENT_MAX = 50,
+    PERCENT_MIN = 5,
+    PERCENT_STEP = 125, /* one percent less for so many nodes more */
+};
+
+static size_t enough(size_t nodes) {
+    if (nodes < FOUND_MIN)
+        return nodes;
+    int64_t percent = MAX_OF(PERCENT_MAX - (int64_t)nodes / PERCENT_STEP, PERCENT_MIN);
+    return MAX_OF(nodes * (size_t)percent / 100, (size_t)FOUND_MIN);
+}
+
+static void find_among(struct fit *f, const char *const *names, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct fit_node *node = fit_node_find(f, names[i]);
+        if (!node || !node->known)
+            fit_no(&f->ask, FIT_NO_NODE, NULL);
+        else if (fit_ask_node(f, node))
+            *vec_push(&f->found) = node;
+    }
+}
+
+/* Begins where the last search ended, so that all nodes get their turn. */
+static void find(struct fit *f, size_t limit) {
+    size_t n = f->nodes.len, looked = 0;
+    for (; looked < n && f->found.len < limit; looked++) {
+        struct fit_node *node = f->nodes.p[(f->next + looked) % n];
+        if (fit_ask_node(f, node))
+            *vec_push(&f->found) = node;
+    }
+    f->next = (f->next + looked) % n;
+}
+
+const char *fit_place(struct fit *f, const struct pod *pod, uint64_t random) {
+    struct fit_ask *ask = &f->ask;
+    f->found.len = 0;
+    if (!fit_ask(f, pod))
+        return NULL;
+    if (!f->nodes.len) {
+        fit_no(ask, FIT_NO_NODE, NULL);
+        return NULL;
+    }
+    /* The node that was cleared for it comes first. */
+    if (pod->nominated)
+        find_among(f, &pod->nominated, 1);
+    if (!f->found.len && ask->only_some)
+        find_among(f, ask->only.p, ask->only.len);
+    else if (!f->found.len)
+        find(f, enough(f->nodes.len));
+    if (f->found.len < 2)
+        return f->found.len ? f->found.p[0]->meta.name : NULL;
+    fit_rate(f);
+    int64_t best = INT64_MIN;
+    size_t ties = 0;
+    for (size_t i = 0; i < f->scores.len; i++) {
+        if (f->scores.p[i].score > best) {
+            best = f->scores.p[i].score;
+            ties = 0;
+        }
+        ties += f->scores.p[i].score == best;
+    }
+    size_t pick = random % ties, i = 0;
+    for (;; i++)
+        if (f->scores.p[i].score == best && !pick--)
+            return f->scores.p[i].node;
+}
+
+const struct fit_score *fit_scores(struct fit *f, const struct pod *pod, size_t *n) {
+    f->found.len = f->scores.len = 0;
+    *n = 0;
+    if (!fit_ask(f, pod))
+        return f->scores.p;
+    if (f->ask.only_some) {
+        find_among(f, f->ask.only.p, f->ask.only.len);
+    } else {
+        for (size_t i = 0; i < f->nodes.len; i++)
+            if (fit_ask_node(f, f->nodes.p[i]))
+                *vec_push(&f->found) = f->nodes.p[i];
+    }
+    if (f->found.len == 1)
+        *vec_push(&f->scores) = (struct fit_score){f->found.p[0]->meta.name, 0};
+    else if (f->found.len)
+        fit_rate(f);
+    *n = f->scores.len;
+    return f->scores.p;
+}

@@ -1,0 +1,303 @@
+/* Decoding of requests. */
+#include "sim/api/body.h"
+
+#include <strings.h>
+
+#include "base/yaml.h"
+#include "sim/api/doubled.h"
+#include "sim/api/registry.h"
+#include "sim/api/rules.h"
+
+static bool type_is(const char *header, const char *type) {
+    size_t n = strcspn(header, ";");
+    while (n && header[n - 1] == ' ')
+        n--;
+    return n == strlen(type) && strncasecmp(header, type, n) == 0;
+}
+
+/* As Go's decoder names a value's type. */
+static const char *json_type_go(const json_t *v) {
+    return json_is_string(v)    ? "string"
+           : json_is_object(v)  ? "object"
+           : json_is_array(v)   ? "array"
+           : json_is_boolean(v) ? "bool"
+                                : "number";
+}
+
+/* The varint at *p. */
+static bool get_varint(const char **p, const char *end, uint64_t *out) {
+    *out = 0;
+    for (int shift = 0; *p < end && shift < 64; shift += 7) {
+        unsigned char c = (unsigned char)*(*p)++;
+        *out |= (uint64_t)(c & 0x7f) << shift;
+        if (!(c & 0x80))
+            return true;
+    }
+    return false;
+}
+
+/* A field of a message that is made of strings and messages; false at its end or when it is bad. */
+static bool next_field(struct view *m, unsigned *number, struct view *value) {
+    const char *p = m->p, *end = m->p + m->len;
+    uint64_t key, len;
+    if (!get_varint(&p, end, &key) || (key & 7) != 2 || !get_varint(&p, end, &len) ||
+        len > (size_t)(end - p))
+        return false;
+    *number = (unsigned)(key >> 3);
+    *value = (struct view){p, (size_t)len};
+    *m = (struct view){p + len, (size_t)(end - p) - (size_t)len};
+    return true;
+}
+
+/* The magic, runtime.Unknown, and the message in it. */
+static int read_protobuf(struct call *c, const struct schema *schema, json_t **out,
+                         struct failure *f) {
+    struct view body = c->req->body, raw = {0}, type = {0}, v;
+    unsigned number;
+    if (body.len < 4 || memcmp(body.p, "k8s", 4) != 0)
+        return fail_bad_request(f, "provided data does not appear to be a protobuf message, "
+                                   "expected prefix [107 56 115 0]");
+    body.p += 4;
+    body.len -= 4;
+    while (next_field(&body, &number, &v)) {
+        if (number == 1)
+            type = v;
+        else if (number == 2)
+            raw = v;
+    }
+    if (body.len)
+        return fail_bad_request(f, "proto: illegal wireType or unexpected EOF");
+    _cleanup_err_ struct err err = ERR_INIT;
+    json_t *obj;
+    if (schema_from_pb(schema, raw, &obj, &err))
+        return fail_bad_request(f, "%s", err_msg(&err));
+    while (next_field(&type, &number, &v)) {
+        json_t *text = json_stringn(v.p, v.len);
+        if (!text) {
+            json_decref(obj);
+            return fail_bad_request(f, "string field contains invalid UTF-8");
+        }
+        json_object_set_new(obj, number == 1 ? "apiVersion" : "kind", text);
+    }
+    *out = obj;
+    return 0;
+}
+
+int body_read(struct call *c, const struct schema *schema, json_t **out, struct failure *f) {
+    const char *type = str_empty(c->req->content_type) ? "application/json" : c->req->content_type;
+    struct view body = c->req->body;
+    if (type_is(type, "application/vnd.kubernetes.protobuf") && schema)
+        return read_protobuf(c, schema, out, f);
+    if (type_is(type, "application/yaml")) {
+        _cleanup_err_ struct err err = ERR_INIT;
+        _cleanup_yaml_doc_ struct yaml_doc *doc = NULL;
+        if (yaml_load("the body", body.p, body.len, &doc, &err))
+            return fail_bad_request(f, "error converting YAML to JSON: %s", err_msg(&err));
+        *out = json_deep_copy(yaml_root(doc));
+        return json_is_object(*out)
+                   ? 0
+                   : (json_decref(*out), *out = NULL, fail_bad_request(f, "the body is no object"));
+    }
+    if (!type_is(type, "application/json"))
+        return fail(f, 415, "UnsupportedMediaType",
+                    "the body of the request was in an unknown format - accepted media types "
+                    "include: application/json, application/yaml%s",
+                    schema ? ", application/vnd.kubernetes.protobuf" : "");
+    json_error_t error;
+    *out = json_loadb(strna(body.p), body.len, 0, &error);
+    if (json_is_object(*out)) {
+        json_t *strict = json_loadb(body.p, body.len, JSON_REJECT_DUPLICATES, NULL);
+        c->doubled = !strict;
+        json_decref(strict);
+        return 0;
+    }
+    const char *why = *out ? "json: cannot unmarshal into Go value of type struct" : error.text;
+    json_decref(*out);
+    *out = NULL;
+    const char *kind = c->res ? c->res->info->kind : "";
+    return fail_bad_request(
+        f,
+        "the object provided is unrecognized (must be of type %s): couldn't get "
+        "version/kind; json parse error: %s",
+        c->sub && streq(c->sub, "eviction") ? "Eviction" : kind, why);
+}
+
+int body_check_kind(json_t *obj, const char *group, const char *version, const char *kind,
+                    struct failure *f) {
+    _cleanup_str_ struct str gv = STR_INIT;
+    group_version_add(&gv, group, version);
+    const json_t *has_kind = json_object_get(obj, "kind"),
+                 *has_version = json_object_get(obj, "apiVersion");
+    if ((has_kind && !json_is_string(has_kind)) || (has_version && !json_is_string(has_version)))
+        return fail_bad_request(
+            f,
+            "couldn't get version/kind; json parse error: json: cannot "
+            "unmarshal %s into Go struct field .%s of type string",
+            json_type_go(has_kind && !json_is_string(has_kind) ? has_kind : has_version),
+            has_kind && !json_is_string(has_kind) ? "kind" : "apiVersion");
+    const char *k = json_str(obj, "kind"), *v = json_str(obj, "apiVersion");
+    if (!str_empty(v) && !streq(v, str_get(&gv)))
+        return fail_bad_request(f,
+                                "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
+                                "registered for version \"%s\"",
+                                str_empty(k) ? kind : k, v, kind, str_empty(k) ? kind : k, v);
+    if (!str_empty(k) && !streq(k, kind))
+        return fail_bad_request(f,
+                                "%s in version \"%s\" cannot be handled as a %s: converting "
+                                "(%s.%s) to (%s.%s): unknown conversion",
+                                k, version, kind, version, k, version, kind);
+    /* kind and apiVersion come first in everything we store. */
+    json_object_set_new(obj, "kind", json_string(kind));
+    json_object_set_new(obj, "apiVersion", json_string(str_get(&gv)));
+    return 0;
+}
+
+int body_notes(struct call *c, const char *prefix, enum field_validation validation,
+               const struct schema_notes *notes, struct failure *f) {
+    if (!notes->texts.len || validation == VALIDATE_IGNORE)
+        return 0;
+    if (validation == VALIDATE_WARN) {
+        for (size_t i = 0; i < notes->texts.len; i++)
+            *vec_push(&c->reply->warnings) = xstrdup(notes->texts.p[i]);
+        return 0;
+    }
+    _cleanup_str_ struct str text = STR_INIT;
+    str_addf(&text, "%sstrict decoding error: ", prefix);
+    for (size_t i = 0; i < notes->texts.len; i++)
+        str_addf(&text, "%s%s", i ? ", " : "", notes->texts.p[i]);
+    return fail_bad_request(f, "%s", str_get(&text));
+}
+
+int body_decode(struct call *c, const struct resource *res, enum field_validation validation,
+                const json_t *raw, json_t **out, struct failure *f) {
+    struct schema_notes notes = {0};
+    if (c->doubled)
+        doubled_fields(c->req->body, &notes);
+    int rc = rules_decode(c->api, res, raw, out, &notes, f);
+    if (!rc) {
+        _cleanup_free_ char *prefix =
+            xasprintf("%s in version \"%s\" cannot be handled as a %s: ", res->info->kind,
+                      res->info->version, res->info->kind);
+        rc = body_notes(c, res->info->custom ? "" : prefix, validation, &notes, f);
+        if (rc) {
+            json_decref(*out);
+            *out = NULL;
+        }
+    }
+    schema_notes_done(&notes);
+    return rc;
+}
+
+int body_object(struct call *c, const struct resource *res, enum field_validation validation,
+                json_t **out, struct failure *f) {
+    _cleanup_json_ json_t *raw = NULL;
+    const struct resource_info *i = res->info;
+    if (body_read(c, res->schema, &raw, f) ||
+        body_check_kind(raw, i->group, i->version, i->kind, f))
+        return -1;
+    return body_decode(c, res, validation, raw, out, f);
+}
+
+/* --- DeleteOptions --- */
+
+static int wrong(struct failure *f, const char *field, const json_t *v, const char *want) {
+    return fail_bad_request(f,
+                            "json: cannot unmarshal %s into Go struct field DeleteOptions.%s of "
+                            "type %s",
+                            json_type_go(v), field, want);
+}
+
+int delete_options_of(struct call *c, const json_t *v, struct delete_options *o, bool *dry_run,
+                      struct failure *f) {
+    const json_t *grace = json_object_get(v, "gracePeriodSeconds");
+    const json_t *pre = json_object_get(v, "preconditions");
+    const json_t *policy = json_object_get(v, "propagationPolicy");
+    const json_t *orphan = json_object_get(v, "orphanDependents");
+    const json_t *dry = json_object_get(v, "dryRun");
+    if (grace && !json_is_null(grace)) {
+        if (!json_is_integer(grace))
+            return wrong(f, "gracePeriodSeconds", grace, "int64");
+        o->grace = json_integer_value(grace);
+    }
+    if (pre && !json_is_null(pre)) {
+        if (!json_is_object(pre))
+            return wrong(f, "preconditions", pre, "v1.Preconditions");
+        o->uid = json_str(pre, "uid");
+        o->version = json_str(pre, "resourceVersion");
+        /* The strings must outlive the value. */
+        if (o->uid)
+            o->uid = arena_strndup(&c->arena, o->uid, strlen(o->uid));
+        if (o->version)
+            o->version = arena_strndup(&c->arena, o->version, strlen(o->version));
+    }
+    struct field_errors e = {0};
+    if (orphan && !json_is_null(orphan)) {
+        if (!json_is_boolean(orphan))
+            return wrong(f, "orphanDependents", orphan, "bool");
+        o->orphan_set = true;
+        o->orphan = json_is_true(orphan);
+    }
+    if (policy && !json_is_null(policy)) {
+        const char *p = json_string_value(policy);
+        if (!p)
+            return wrong(f, "propagationPolicy", policy, "v1.DeletionPropagation");
+        if (o->orphan_set)
+            field_error(&e, FIELD_INVALID, "propagationPolicy", policy,
+                        "orphanDependents and deletionPropagation cannot be both set");
+        o->propagation = streq(p, "Background")   ? "Background"
+                         : streq(p, "Foreground") ? "Foreground"
+                         : streq(p, "Orphan")     ? "Orphan"
+                                                  : NULL;
+        if (!o->propagation)
+            field_error(&e, FIELD_NOT_SUPPORTED, "propagationPolicy", policy,
+                        "supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+    }
+    size_t i;
+    json_t *item;
+    json_array_foreach(dry, i, item) {
+        if (streq(strna(json_string_value(item)), "All"))
+            *dry_run = true;
+        else
+            field_error(&e, FIELD_NOT_SUPPORTED, "dryRun", dry, "supported values: \"All\"");
+    }
+    int rc = 0;
+    if (e.v.len)
+        rc = fail_invalid(f, "meta.k8s.io", "DeleteOptions", "", &e);
+    field_errors_done(&e);
+    return rc;
+}
+
+int body_delete_options(struct call *c, struct delete_options *o, bool *dry_run,
+                        struct failure *f) {
+    *o = DELETE_OPTIONS_INIT;
+    *dry_run = false;
+    if (c->req->body.len) {
+        _cleanup_json_ json_t *v = NULL;
+        if (body_read(c, schema_find("", "v1", "DeleteOptions"), &v, f))
+            return -1;
+        const char *kind = json_str(v, "kind");
+        if (!str_empty(kind) && !streq(kind, "DeleteOptions"))
+            return fail_bad_request(f, "decoded object cannot be converted to DeleteOptions");
+        return delete_options_of(c, v, o, dry_run, f);
+    }
+    _cleanup_json_ json_t *v = json_object();
+    const char *grace = query_get(&c->query, "gracePeriodSeconds");
+    if (grace) {
+        char *end;
+        long long n = strtoll(grace, &end, 10);
+        if (!*grace || *end)
+            return fail_bad_request(f, "strconv.ParseInt: parsing \"%s\": invalid syntax", grace);
+        json_object_set_new(v, "gracePeriodSeconds", json_integer(n));
+    }
+    const char *policy = query_get(&c->query, "propagationPolicy");
+    if (policy)
+        json_object_set_new(v, "propagationPolicy", json_string(policy));
+    const char *orphan = query_get(&c->query, "orphanDependents");
+    if (orphan)
+        json_object_set_new(v, "orphanDependents",
+                            json_boolean(!streq(orphan, "false") && !streq(orphan, "0")));
+    const char *dry = query_get(&c->query, "dryRun");
+    if (dry)
+        json_object_set_new(v, "dryRun", json_pack("[s]", dry));
+    return delete_options_of(c, v, o, dry_run, f);
+}

@@ -1,0 +1,34 @@
+/* The body of a request: from bytes to a value. */
+#ifndef SIM_API_BODY_H
+#define SIM_API_BODY_H
+
+#include "sim/api/api_internal.h"
+
+/* Reads the body as JSON, YAML or protobuf, by its Content-Type (JSON when there is none; 415 for
+ * any other). `schema` decodes protobuf; NULL when there is none, then protobuf is a 415. */
+int body_read(struct call *c, const struct schema *schema, json_t **out, struct failure *f);
+
+/* Checks kind and apiVersion of a value that should be an object of this resource, filling them in
+ * when they are missing. */
+int body_check_kind(json_t *obj, const char *group, const char *version, const char *kind,
+                    struct failure *f);
+
+/* body_read(), body_check_kind() and rules_decode(), and what fieldValidation makes of unknown
+ * fields: 400, a warning, or nothing. */
+int body_object(struct call *c, const struct resource *res, enum field_validation validation,
+                json_t **out, struct failure *f);
+/* The same for a value that was made otherwise (by a patch). */
+int body_decode(struct call *c, const struct resource *res, enum field_validation validation,
+                const json_t *raw, json_t **out, struct failure *f);
+/* What the notes of a decoder mean under this validation. */
+int body_notes(struct call *c, const char *prefix, enum field_validation validation,
+               const struct schema_notes *notes, struct failure *f);
+
+/* DeleteOptions from the body or the query. */
+struct delete_options;
+int body_delete_options(struct call *c, struct delete_options *out, bool *dry_run,
+                        struct failure *f);
+int delete_options_of(struct call *c, const json_t *value, struct delete_options *out,
+                      bool *dry_run, struct failure *f);
+
+#endif

@@ -1,0 +1,190 @@
+/* Field selectors, and their combination with the rest. */
+#include "sim/api/filter.h"
+
+#include <errno.h>
+
+#include "sim/api/label_words.h"
+
+/* By which fields each resource can be selected, beside its name and namespace (the field label
+ * conversions in Kubernetes' pkg/apis). */
+struct fields {
+    const char *group, *plural;
+    const char *const *paths;
+};
+
+#define PATHS(...) ((const char *const[]){__VA_ARGS__, NULL})
+static const struct fields known[] = {
+    {"", "pods",
+     PATHS("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+           "spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs",
+           "status.nominatedNodeName")},
+    {"", "nodes", PATHS("spec.unschedulable")},
+    {"", "namespaces", PATHS("status.phase")},
+    {"", "secrets", PATHS("type")},
+    {"", "services", PATHS("spec.clusterIP", "spec.type")},
+    {"", "events",
+     PATHS("involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
+           "involvedObject.uid", "involvedObject.apiVersion", "involvedObject.resourceVersion",
+           "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type")},
+    {"apps", "replicasets", PATHS("status.replicas")},
+    {"batch", "jobs", PATHS("status.successful")},
+};
+
+static bool listed(const char *const *paths, const char *path) {
+    for (size_t i = 0; paths && paths[i]; i++)
+        if (streq(paths[i][0] == '.' ? paths[i] + 1 : paths[i], path))
+            return true;
+    return false;
+}
+
+static int check_path(const struct resource_info *res, const char *path,
+                      const char *const *selectable, struct err *err) {
+    if (streq(path, "metadata.name") || (res->namespaced && streq(path, "metadata.namespace")) ||
+        listed(selectable, path))
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (streq(known[i].plural, res->plural) && streq(known[i].group, res->group))
+            return listed(known[i].paths, path)
+                       ? 0
+                       : err_set(err, EINVAL, "field label not supported: %s", path);
+    return res->custom ? err_set(err, EINVAL, "field label not supported: %s", path)
+                       : err_set(err, EINVAL,
+                                 "\"%s\" is not a known field selector: only \"metadata.name\", "
+                                 "\"metadata.namespace\"",
+                                 path);
+}
+
+/* A term: path, operator, value; "\\", "\," and "\=" are escapes in the value. */
+static int parse_fields(struct filter *f, const char *text, struct err *err) {
+    const char *p = text;
+    while (*p) {
+        const char *start = p;
+        while (*p && *p != ',')
+            p += *p == '\\' && p[1] ? 2 : 1;
+        size_t len = (size_t)(p - start);
+        p += *p == ',';
+        if (!len)
+            continue;
+        const char *op = memchr(start, '=', len);
+        struct field_term t = {0};
+        size_t key = op ? (size_t)(op - start) : 0, skip = 1;
+        if (op && key && op[-1] == '!') {
+            t.differs = true;
+            key--;
+        } else if (op && op + 1 < start + len && op[1] == '=') {
+            skip = 2;
+        }
+        if (!op)
+            return err_set(err, EINVAL, "invalid selector: '%s'; can't understand '%.*s'", text,
+                           (int)len, start);
+        t.path = arena_strndup(&f->arena, start, key);
+        char *value = arena_alloc(&f->arena, len + 1);
+        size_t n = 0;
+        for (const char *v = op + skip; v < start + len; v++) {
+            if (*v == '\\' && v + 1 < start + len)
+                v++;
+            value[n++] = *v;
+        }
+        t.value = value;
+        *vec_push(&f->fields) = t;
+    }
+    return 0;
+}
+
+int filter_init(struct filter *out, const struct resource_info *res, const char *ns,
+                const char *labels, const char *fields, const char *const *selectable,
+                struct failure *f) {
+    *out = (struct filter){.ns = NULL};
+    if (!str_empty(ns))
+        out->ns = arena_strndup(&out->arena, ns, strlen(ns));
+    _cleanup_err_ struct err err = ERR_INIT;
+    _cleanup_str_ struct str why = STR_INIT;
+    if (label_refusal(strna(labels), &why) || selector_parse(strna(labels), &out->labels, &err)) {
+        fail_bad_request(f, "%s", why.len ? str_get(&why) : err_msg(&err));
+        filter_done(out);
+        return -1;
+    }
+    int rc = parse_fields(out, strna(fields), &err);
+    for (size_t i = 0; !rc && i < out->fields.len; i++)
+        rc = check_path(res, out->fields.p[i].path, selectable, &err);
+    if (rc) {
+        fail_bad_request(f, "%s", err_msg(&err));
+        filter_done(out);
+        return -1;
+    }
+    return 0;
+}
+
+void filter_done(struct filter *f) {
+    arena_done(&f->arena);
+    selector_done(&f->labels);
+    vec_done(&f->fields);
+    *f = (struct filter){0};
+}
+
+/* The value at a path of the text, as a selector sees it: "" when absent. */
+static struct view value_at(const struct record *r, const char *path) {
+    struct arena none = ARENA_INIT;
+    struct codec c = {.pool = r->pool, .scratch = none};
+    struct view at = record_text(r);
+    while (at.len && *path) {
+        size_t n = strcspn(path, ".");
+        struct view value = {0};
+        if (*at.p != '{' || codec_json_find(&c, at, &(struct view){path, n}, 1, &value, NULL))
+            value = (struct view){0};
+        at = value;
+        path += n;
+        path += *path == '.';
+    }
+    codec_done(&c);
+    if (at.len >= 2 && *at.p == '"') {
+        at.p++;
+        at.len -= 2;
+    }
+    return at;
+}
+
+static bool field_match(const struct field_term *t, const struct record *r) {
+    const struct meta *m = &r->obj->meta;
+    bool same;
+    const char *path = t->path;
+    if (streq(path, "metadata.name") || streq(path, "name")) {
+        same = str_same(m->name, t->value);
+    } else if (streq(path, "metadata.namespace")) {
+        same = str_same(m->ns, t->value);
+    } else if (r->kind == &kind_pod && streq(path, "spec.nodeName")) {
+        same = str_same(record_as(pod, r)->node_name, t->value);
+    } else if (r->kind == &kind_pod && streq(path, "status.phase")) {
+        same = str_same(record_as(pod, r)->phase, t->value);
+    } else {
+        if (streq(path, "source"))
+            path = "source.component";
+        else if (streq(path, "status.successful"))
+            path = "status.succeeded";
+        struct view v = value_at(r, path);
+        /* Go prints the zero value of what is absent. */
+        if (!v.len && (streq(path, "spec.unschedulable") || streq(path, "spec.hostNetwork")))
+            v = VIEW("false");
+        else if (!v.len && (streq(path, "status.replicas") || streq(path, "status.succeeded")))
+            v = VIEW("0");
+        same = view_eq(v, view_of(t->value));
+    }
+    return same != t->differs;
+}
+
+bool filter_match(const struct filter *f, const struct record *r) {
+    const struct meta *m = &r->obj->meta;
+    if (f->ns && !str_same(m->ns, f->ns))
+        return false;
+    for (size_t i = 0; i < f->fields.len; i++)
+        if (!field_match(&f->fields.p[i], r))
+            return false;
+    return requirements_match(f->labels.list, m->labels);
+}
+
+const char *filter_name(const struct filter *f) {
+    for (size_t i = 0; i < f->fields.len; i++)
+        if (streq(f->fields.p[i].path, "metadata.name") && !f->fields.p[i].differs)
+            return f->fields.p[i].value;
+    return NULL;
+}

@@ -1,0 +1,266 @@
+/* LIST: selected objects of a snapshot, whole or in pages. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/base64.h"
+#include "sim/api/print.h"
+
+enum { PIECE = 64 << 10 };
+
+struct listing {
+    struct api_stream stream;
+    struct printer printer;
+    struct filter filter;
+    struct snapshot *snap;
+    size_t at, end;
+    struct list_head head;
+    bool done;
+};
+
+static void listing_free(struct api_stream *stream) {
+    struct listing *l = CONTAINER_OF(stream, struct listing, stream);
+    printer_done(&l->printer);
+    filter_done(&l->filter);
+    snapshot_unref(l->snap);
+    free((void *)l->head.token);
+    free(l);
+}
+
+static enum api_pull listing_pull(struct api_stream *stream, struct str *out) {
+    struct listing *l = CONTAINER_OF(stream, struct listing, stream);
+    size_t start = out->len;
+    while (l->at < l->end) {
+        const struct record *r = l->snap->items[l->at++];
+        if (filter_match(&l->filter, r))
+            print_list_item(&l->printer, r, out);
+        if (out->len - start >= PIECE)
+            return API_MORE;
+    }
+    if (!l->done) {
+        print_list_end(&l->printer, out);
+        l->done = true;
+    }
+    return API_END;
+}
+
+static const struct api_stream_ops listing_ops = {listing_pull, listing_free};
+
+/* --- continue tokens: apiserver's own form --- */
+
+/* Base64 with the alphabet of URLs and without padding. */
+static void to_url(struct str *s) {
+    for (size_t i = 0; i < s->len; i++) {
+        if (s->p[i] == '+')
+            s->p[i] = '-';
+        else if (s->p[i] == '/')
+            s->p[i] = '_';
+        else if (s->p[i] == '=') {
+            s->len = i;
+            s->p[i] = 0;
+        }
+    }
+}
+
+static char *token_of(int64_t version, const char *start) {
+    _cleanup_str_ struct str text = STR_INIT;
+    struct jsonw w;
+    jsonw_init(&w, &text, false);
+    jsonw_begin(&w, '{');
+    jsonw_kstr(&w, "v", "meta.k8s.io/v1");
+    jsonw_kint(&w, "rv", version);
+    jsonw_key(&w, "start");
+    str_add(&text, ""); /* the key ends with a NUL: the list goes on behind it */
+    _cleanup_str_ struct str key = STR_INIT;
+    json_quote(&key, start, strlen(start));
+    key.p[--key.len] = 0;
+    str_add(&key, "\\u0000\"");
+    jsonw_raw(&w, str_get(&key));
+    jsonw_end(&w);
+    struct str out = STR_INIT;
+    base64_encode(&out, str_get(&text), text.len);
+    to_url(&out);
+    return str_take(&out);
+}
+
+char *list_token(uint64_t version, const struct record *last, const char *ns) {
+    const struct meta *m = &last->obj->meta;
+    _cleanup_free_ char *start =
+        m->ns && !ns ? xasprintf("%s/%s", m->ns, m->name) : xstrdup(m->name);
+    return token_of((int64_t)version, start);
+}
+
+static int bad_token(struct failure *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int bad_token(struct failure *f, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    _cleanup_free_ char *why = xvasprintf(fmt, ap);
+    va_end(ap);
+    return fail_bad_request(f, "invalid continue token: continue key is not valid: %s", why);
+}
+
+/* A path that stays below where it begins: no "..", no empty part. */
+static bool clean_key(const char *key) {
+    if (*key == '/')
+        key++;
+    for (const char *p = key; *p;) {
+        size_t n = strcspn(p, "/");
+        if (n == 0 || (n == 1 && *p == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+            return false;
+        p += n;
+        if (*p == '/' && !*++p)
+            return false;
+    }
+    return true;
+}
+
+/* The version may be -1: as it is now. */
+static int token_read(const char *token, int64_t *version, char **start, struct failure *f) {
+    _cleanup_str_ struct str plain = STR_INIT;
+    str_add(&plain, token);
+    for (size_t i = 0; i < plain.len; i++)
+        plain.p[i] = plain.p[i] == '-' ? '+' : plain.p[i] == '_' ? '/' : plain.p[i];
+    while (plain.len % 4)
+        str_addc(&plain, '=');
+    size_t len = 0;
+    _cleanup_free_ char *text = NULL;
+    if (!base64_decode(plain.p, plain.len, &text, &len))
+        return bad_token(f, "illegal base64 data");
+    _cleanup_json_ json_t *v = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+    if (!json_is_object(v))
+        return bad_token(f, "invalid character");
+    const char *form = strna(json_str(v, "v")), *from = strna(json_str(v, "start"));
+    if (!streq(form, "meta.k8s.io/v1"))
+        return bad_token(f, "server does not recognize this encoded version %s", form);
+    *version = json_integer_value(json_object_get(v, "rv"));
+    if (*version == 0)
+        return bad_token(f, "incorrect encoded start resourceVersion (version %s)", form);
+    if (!json_string_length(json_object_get(v, "start")))
+        return bad_token(f, "encoded start key empty (version %s)", form);
+    if (!clean_key(from))
+        return bad_token(f, "%s", from);
+    *start = xstrdup(*from == '/' ? from + 1 : from);
+    return 0;
+}
+
+/* The rest can be had as it is now: the answer carries a token for that. */
+static int expired(const char *start, struct failure *f) {
+    fail(
+        f, 410, "Expired",
+        "The provided continue parameter is too old to display a consistent list result. You can "
+        "start a new list without the continue parameter, or use the continue token in this "
+        "response to retrieve the remainder of the results. Continuing with the provided token "
+        "results in an inconsistent list - objects that were created, modified, or deleted between "
+        "the time the first chunk was returned and now may show up in the list.");
+    f->token = token_of(-1, start);
+    return -1;
+}
+
+/* The state that a resourceVersion asks for: the present one, which is never stale, unless an exact
+ * one is wanted. */
+static int take_snapshot(struct call *c, const struct list_options *o, struct listing *l,
+                         struct failure *f) {
+    struct shelf *shelf = c->res->shelf;
+    uint64_t version = 0;
+    if (version_parse(o->version, 400, &version, f))
+        return -1;
+    uint64_t now = c->api->world->version;
+    if (version > now)
+        return fail_too_large(f, version, now);
+    bool exact = version && (o->match == MATCH_EXACT || (o->match == MATCH_UNSET && o->limit > 0));
+    l->snap = exact ? shelf_snapshot_at(shelf, version) : shelf_snapshot(shelf);
+    return l->snap
+               ? 0
+               : fail(f, 410, "Expired", "The resourceVersion for the provided list is too old.");
+}
+
+int api_list(struct call *c, struct failure *f) {
+    struct list_options o;
+    if (query_list_options(&c->query, &o, f))
+        return -1;
+    if (o.watch)
+        return api_watch(c, &o, f);
+    struct listing *l = xnew(struct listing);
+    l->stream.ops = &listing_ops;
+    l->head.remaining = ABSENT64;
+    _cleanup_free_ char *start = NULL;
+    int rc = printer_init(&l->printer, c, f);
+    if (!rc)
+        rc = filter_init(&l->filter, c->res->info, c->ns, o.labels, o.fields,
+                         resource_selectable(c->res), f);
+    if (!rc && o.token) {
+        int64_t version = 0;
+        if (o.version && !streq(o.version, "0"))
+            rc = fail_bad_request(f,
+                                  "specifying resource version is not allowed when using continue");
+        else
+            rc = token_read(o.token, &version, &start, f);
+        if (!rc) {
+            l->snap = version < 0 ? shelf_snapshot(c->res->shelf)
+                                  : shelf_snapshot_at(c->res->shelf, (uint64_t)version);
+            if (!l->snap)
+                rc = expired(start, f);
+        }
+    } else if (!rc) {
+        rc = take_snapshot(c, &o, l, f);
+    }
+    /* "0" is answered from the watch cache, which has no pages. */
+    if (o.version && streq(o.version, "0") && !o.token)
+        o.limit = 0;
+    if (rc) {
+        listing_free(&l->stream);
+        return -1;
+    }
+    l->head.version = l->snap->version;
+    l->at = c->ns ? snapshot_seek(l->snap, c->ns, "") : 0;
+    l->end = l->snap->n;
+    if (c->ns) { /* names are never this */
+        _cleanup_free_ char *after = xasprintf("%s%c", c->ns, 1);
+        l->end = snapshot_seek(l->snap, after, "");
+    }
+    if (start) { /* behind this key */
+        char *slash = c->ns || !c->res->info->namespaced ? NULL : strchr(start, '/');
+        if (slash)
+            *slash = 0;
+        const char *ns = slash ? start : strna(c->ns), *name = slash ? slash + 1 : start;
+        size_t at = snapshot_seek(l->snap, ns, name);
+        const struct meta *m = at < l->snap->n ? &l->snap->items[at]->obj->meta : NULL;
+        if (m && streq(m->name, name) && str_same(m->ns, ns))
+            at++;
+        l->at = MAX_OF(l->at, at);
+    }
+    if (o.limit > 0) {
+        /* How far this page goes, and how many follow. */
+        size_t i = l->at;
+        int64_t n = 0;
+        const struct record *last = NULL;
+        for (; i < l->end && n < o.limit; i++)
+            if (filter_match(&l->filter, l->snap->items[i])) {
+                last = l->snap->items[i];
+                n++;
+            }
+        int64_t more = 0;
+        for (size_t j = i; j < l->end; j++)
+            more += filter_match(&l->filter, l->snap->items[j]);
+        if (more && last) {
+            l->end = i;
+            l->head.token = list_token(l->snap->version, last, c->ns);
+            /* The server counts only where no selector is in the way. */
+            if (str_empty(o.labels) && str_empty(o.fields))
+                l->head.remaining = more;
+        }
+    }
+    c->reply->code = 200;
+    c->reply->content_type = printer_type(&l->printer, false);
+    print_list_begin(&l->printer, &l->head, &c->reply->body);
+    /* What fits one piece is sent whole; protobuf must be. */
+    enum api_pull state;
+    do
+        state = listing_pull(&l->stream, &c->reply->body);
+    while (state == API_MORE && l->printer.accept.format == KUBE_PROTOBUF);
+    if (state == API_END)
+        listing_free(&l->stream);
+    else
+        c->reply->stream = &l->stream;
+    return 0;
+}

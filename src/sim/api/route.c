@@ -1,0 +1,122 @@
+/* Paths of the API. */
+#include "sim/api/route.h"
+
+enum { PARTS = 10 };
+
+/* /healthz/ping and the like answer too. */
+static bool is_health(const char *part) {
+    return streq(part, "healthz") || streq(part, "livez") || streq(part, "readyz");
+}
+
+static bool group_served(const struct api *a, const char *group, const char *version) {
+    for (size_t i = 0; i < a->resources.len; i++) {
+        const struct resource_info *r = a->resources.p[i]->info;
+        if (streq(r->group, group) && (!version || streq(r->version, version)))
+            return true;
+    }
+    return false;
+}
+
+static bool group_built_in(const char *group) {
+    size_t n;
+    const struct resource_info *rows = resource_builtin(&n);
+    for (size_t i = 0; i < n; i++)
+        if (streq(rows[i].group, group))
+            return true;
+    return false;
+}
+
+/* What follows the version. */
+static enum route resource_path(struct call *c, const char *group, const char *version,
+                                char *const *part, size_t n) {
+    struct subresource_info sub;
+    if (n >= 3 && streq(part[0], "namespaces") &&
+        !(n == 3 && c->api->namespaces &&
+          resource_subresource(c->api->namespaces->info, part[2], &sub) && !*group)) {
+        c->ns = part[1];
+        part += 2;
+        n -= 2;
+    }
+    c->res = api_resource(c->api, group, version, part[0]);
+    if (!c->res || n > 3 || (c->ns && !c->res->info->namespaced))
+        return ROUTE_UNKNOWN;
+    if (n > 1)
+        c->name = part[1];
+    if (n > 2) {
+        c->sub = part[2];
+        if (!resource_subresource(c->res->info, c->sub, &sub))
+            return ROUTE_UNKNOWN;
+    }
+    /* A namespaced object has no path outside its namespace. */
+    if (c->name && c->res->info->namespaced && !c->ns)
+        return ROUTE_UNKNOWN;
+    return ROUTE_RESOURCE;
+}
+
+void route_parse(struct call *c, struct path *out) {
+    *out = (struct path){.route = ROUTE_NONE};
+    char *part[PARTS];
+    size_t n = 0;
+    const char *p = c->req->target;
+    if (*p != '/')
+        return;
+    while (*p == '/') {
+        p++;
+        size_t len = strcspn(p, "/?");
+        if (len == 0 && (p[len] == 0 || p[len] == '?'))
+            break; /* a slash at the end */
+        if (n == PARTS || !url_decode(&c->arena, p, len, false, &part[n]))
+            return;
+        n++;
+        p += len;
+    }
+    if (n == 0) {
+        out->route = ROUTE_ROOT;
+        return;
+    }
+    if (is_health(part[0]) && n <= 2) {
+        out->route = ROUTE_HEALTH;
+        out->check = part[0];
+        out->part = n > 1 ? part[1] : NULL;
+    } else if (streq(part[0], "version") && n == 1) {
+        out->route = ROUTE_VERSION;
+    } else if (streq(part[0], "openapi")) {
+        if (n == 2 && streq(part[1], "v3")) {
+            out->route = ROUTE_OPENAPI;
+        } else if (n == 4 && streq(part[1], "v3") && streq(part[2], "api")) {
+            out->group = "";
+            out->version = part[3];
+        } else if (n == 5 && streq(part[1], "v3") && streq(part[2], "apis")) {
+            out->group = part[3];
+            out->version = part[4];
+        }
+        if (out->group && group_served(c->api, out->group, out->version))
+            out->route = ROUTE_OPENAPI_GROUP;
+    } else if (streq(part[0], "api")) {
+        out->group = "";
+        out->version = n > 1 ? part[1] : NULL;
+        if (n == 1)
+            out->route = ROUTE_LEGACY;
+        else if (!group_served(c->api, "", part[1]))
+            out->route = ROUTE_UNKNOWN;
+        else if (n == 2)
+            out->route = ROUTE_RESOURCES;
+        else
+            out->route = resource_path(c, "", part[1], part + 2, n - 2);
+    } else if (streq(part[0], "apis")) {
+        out->group = n > 1 ? part[1] : NULL;
+        out->version = n > 2 ? part[2] : NULL;
+        if (n == 1)
+            out->route = ROUTE_GROUPS;
+        else if (!*part[1] || !group_served(c->api, part[1], NULL))
+            out->route = ROUTE_NONE;
+        else if (out->version && !group_served(c->api, part[1], out->version))
+            out->route = group_built_in(part[1]) ? ROUTE_UNKNOWN : ROUTE_NONE;
+        else if (n == 2)
+            out->route = ROUTE_GROUP;
+        else if (n == 3)
+            out->route = ROUTE_RESOURCES;
+        else
+            out->route = resource_path(c, part[1], part[2], part + 3, n - 3);
+    }
+}

@@ -1,0 +1,41 @@
+/* What hangs below an object beside its status: scale, eviction, binding; and what is created
+ * without being stored: access reviews. */
+#ifndef SIM_API_SUBRESOURCES_H
+#define SIM_API_SUBRESOURCES_H
+
+#include "sim/api/api_internal.h"
+
+int scale_get(struct call *c, const struct record *r, struct failure *f);
+int scale_put(struct call *c, const struct write_options *o, struct failure *f);
+int scale_patch(struct call *c, const struct write_options *o, struct failure *f);
+
+/* POST .../eviction, by the real server's algorithm. */
+int eviction_create(struct call *c, struct failure *f);
+/* POST .../binding. */
+int binding_create(struct call *c, struct failure *f);
+/* POST of SelfSubjectAccessReview and SelfSubjectReview. */
+int review_create(struct call *c, struct failure *f);
+
+/* The condition DisruptionAllowed of a budget (policy/v1 of the controller and the eviction). */
+void pdb_set_condition(json_t *status, int64_t now, int64_t generation, bool sufficient);
+/* Sets a condition of a pod; its transition time moves only with its status. */
+void pod_add_condition(json_t *obj, const char *type, const char *value, const char *reason,
+                       const char *message, int64_t now);
+
+/* Assigns a pod to a node, as a scheduler's binding does. */
+int pod_bind(struct api *a, struct record *r, const char *node, struct failure *f);
+
+/* --- shared by the verbs --- */
+
+/* Answers with one object. */
+void api_answer(struct call *c, int code, const struct record *r);
+/* Answers with a value that is not stored, of the given kind. */
+void api_answer_value(struct call *c, int code, const char *group, const char *version,
+                      const char *kind, const json_t *value);
+/* The body as a patch of `current`. */
+int api_patched(struct call *c, const struct write_options *o, const struct schema *schema,
+                const json_t *current, json_t **out, struct failure *f);
+/* Gives a stored custom object the apiVersion of the version that is served here. */
+void resource_relabel(const struct resource *res, json_t *obj);
+
+#endif

@@ -1,0 +1,406 @@
+/* The DaemonSet controller: one pod on every Node that should have one. By pkg/controller/daemon.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "model/selector.h"
+#include "sim/fleet/parts.h"
+#include "sim/fleet/revision.h"
+#include "sim/fleet/workload.h"
+
+#define REVISION_LABEL "controller-revision-hash"
+
+/* What daemons tolerate of their own accord. */
+static const struct {
+    const char *key, *effect;
+    bool host_network;
+} tolerated[] = {
+    {"node.kubernetes.io/not-ready", "NoExecute", false},
+    {"node.kubernetes.io/unreachable", "NoExecute", false},
+    {"node.kubernetes.io/disk-pressure", "NoSchedule", false},
+    {"node.kubernetes.io/memory-pressure", "NoSchedule", false},
+    {"node.kubernetes.io/pid-pressure", "NoSchedule", false},
+    {"node.kubernetes.io/unschedulable", "NoSchedule", false},
+    {"node.kubernetes.io/network-unavailable", "NoSchedule", true},
+};
+
+struct daemon_sets {
+    struct fleet *fleet;
+    struct queue *queue;
+};
+
+struct look {
+    struct fleet *f;
+    struct record *r; /* a reference */
+    const struct daemon_set *d;
+    json_t *obj;
+    const char *hash;
+    struct pod_set pods;
+    struct snapshot *nodes;
+    int64_t again;
+};
+
+/* --- where --- */
+
+static bool tolerates(const struct daemon_set *d, const struct taint *t) {
+    const struct pod_spec *spec = &d->template->spec;
+    for (size_t i = 0; i < ARRAY_LEN(tolerated); i++)
+        if (str_same(t->key, tolerated[i].key) && str_same(t->effect, tolerated[i].effect) &&
+            (!tolerated[i].host_network || spec->host_network))
+            return true;
+    for (size_t i = 0; i < list_len(spec->tolerations); i++) {
+        const struct toleration *x = &spec->tolerations[i];
+        if ((str_empty(x->effect) || str_same(x->effect, t->effect)) &&
+            (str_empty(x->key) || str_same(x->key, t->key)) &&
+            (str_same(x->op, "Exists") || (!str_empty(x->key) && str_same(x->value, t->value))))
+            return true;
+    }
+    return false;
+}
+
+/* Should it run there, and may what runs there stay? */
+static void should_run(const struct daemon_set *d, const struct node *node, bool *run, bool *stay) {
+    const struct pod_spec *spec = &d->template->spec;
+    *run = *stay = false;
+    if (!str_empty(spec->node_name) && !str_same(spec->node_name, node->meta.name))
+        return;
+    if (!labels_contain(node->meta.labels, spec->node_selector))
+        return;
+    const struct node_affinity *a = spec->affinity ? spec->affinity->node : NULL;
+    if (a && a->required && !node_selector_match(a->required, &node->meta))
+        return;
+    *run = *stay = true;
+    for (size_t i = 0; i < list_len(node->taints); i++) {
+        const struct taint *t = &node->taints[i];
+        if (tolerates(d, t))
+            continue;
+        if (str_same(t->effect, "NoExecute"))
+            *run = *stay = false;
+        else if (str_same(t->effect, "NoSchedule"))
+            *run = false;
+    }
+}
+
+/* The node that a daemon pod is on or meant for. */
+static const char *node_of(const struct pod *pod) {
+    if (!str_empty(pod->node_name))
+        return pod->node_name;
+    const struct node_affinity *a = pod->spec->affinity ? pod->spec->affinity->node : NULL;
+    const struct node_selector *s = a ? a->required : NULL;
+    for (size_t i = 0; s && i < list_len(s->terms); i++)
+        for (size_t k = 0; k < list_len(s->terms[i].fields); k++) {
+            const struct requirement *q = &s->terms[i].fields[k];
+            if (str_same(q->key, "metadata.name") && list_len(q->values) == 1)
+                return q->values[0];
+        }
+    return NULL;
+}
+
+/* --- pods --- */
+
+static void aim(json_t *spec, const char *node) {
+    json_t *term =
+        json_pack("{s:s, s:s, s:[s]}", "key", "metadata.name", "operator", "In", "values", node);
+    json_t *affinity = json_object_get(spec, "affinity");
+    affinity = affinity ? json_deep_copy(affinity) : json_object();
+    json_t *na = json_object_get(affinity, "nodeAffinity");
+    na = na ? json_deep_copy(na) : json_object();
+    json_t *required = json_object_get(na, "requiredDuringSchedulingIgnoredDuringExecution");
+    json_t *terms = json_object_get(required, "nodeSelectorTerms");
+    if (!json_array_size(terms)) {
+        terms = json_pack("[{s:[o]}]", "matchFields", term);
+    } else {
+        /* The real one replaces matchFields and keeps matchExpressions. */
+        terms = json_deep_copy(terms);
+        size_t i;
+        json_t *t;
+        json_array_foreach(terms, i, t)
+            json_object_set_new(t, "matchFields", json_pack("[O]", term));
+        json_decref(term);
+    }
+    json_object_set_new(na, "requiredDuringSchedulingIgnoredDuringExecution",
+                        json_pack("{s:o}", "nodeSelectorTerms", terms));
+    json_object_set_new(affinity, "nodeAffinity", na);
+    json_object_set_new(spec, "affinity", affinity);
+}
+
+static void add_tolerations(json_t *spec, bool host_network) {
+    json_t *list = json_object_get(spec, "tolerations");
+    if (!list) {
+        list = json_array();
+        json_object_set_new(spec, "tolerations", list);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(tolerated); i++)
+        if (!tolerated[i].host_network || host_network)
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:s}", "key", tolerated[i].key, "operator",
+                                            "Exists", "effect", tolerated[i].effect));
+}
+
+static bool create_pod(struct look *l, const char *node) {
+    const json_t *template = json_object_get(json_object_get(l->obj, "spec"), "template");
+    _cleanup_free_ char *prefix = xasprintf("%s-", l->d->meta.name);
+    json_t *raw = workload_pod(template, l->f->daemon_sets, l->r, NULL, prefix);
+    json_t *labels = json_object_get(meta_of(raw), "labels");
+    const char *generation =
+        map_get(l->d->meta.annotations, "deprecated.daemonset.template.generation");
+    json_object_set_new(labels, "pod-template-generation",
+                        json_string(generation ? generation : "1"));
+    json_object_set_new(labels, REVISION_LABEL, json_string(l->hash));
+    json_t *spec = json_object_get(raw, "spec");
+    aim(spec, node);
+    add_tolerations(spec, l->d->template->spec.host_network);
+    _cleanup_failure_ struct failure failure = FAILURE_INIT;
+    struct record *pod = fleet_create(l->f, l->f->pods, l->d->meta.ns, raw, &failure);
+    if (!pod) {
+        fleet_event(l->f, "daemonset-controller", l->f->daemon_sets, l->r, "Warning",
+                    "FailedCreate", "Error creating: %s", strna(failure.message));
+        return false;
+    }
+    fleet_event(l->f, "daemonset-controller", l->f->daemon_sets, l->r, "Normal", "SuccessfulCreate",
+                "Created pod: %s", pod->obj->meta.name);
+    record_unref(pod);
+    return true;
+}
+
+static void delete_pod(struct look *l, const struct record *pod) {
+    const struct meta *m = &pod->obj->meta;
+    if (!m->deleted && fleet_delete(l->f, l->f->pods, m->ns, m->name, NULL))
+        fleet_event(l->f, "daemonset-controller", l->f->daemon_sets, l->r, "Normal",
+                    "SuccessfulDelete", "Deleted pod: %s", m->name);
+}
+
+/* The pods meant for one node. */
+static void pods_for(const struct look *l, const char *node, struct pod_set *out) {
+    for (size_t i = 0; i < l->pods.v.len; i++)
+        if (str_same(node_of(record_as(pod, l->pods.v.p[i])), node))
+            *vec_push(&out->v) = record_ref(l->pods.v.p[i]);
+}
+
+/* One pod on each node that should have one. */
+static bool manage(struct look *l) {
+    bool ok = true;
+    for (size_t i = 0; i < l->nodes->n; i++) {
+        const struct node *node = record_as(node, l->nodes->items[i]);
+        bool run, stay;
+        should_run(l->d, node, &run, &stay);
+        _cleanup_pod_set_ struct pod_set here = {0};
+        pods_for(l, node->meta.name, &here);
+        size_t alive = 0;
+        for (size_t k = 0; k < here.v.len; k++) {
+            const struct pod *pod = record_as(pod, here.v.p[k]);
+            if (pod->meta.deleted) {
+                alive++; /* its name is free only when it has gone */
+            } else if (!stay) {
+                delete_pod(l, here.v.p[k]);
+            } else if (pod_ended(pod)) {
+                fleet_event(l->f, "daemonset-controller", l->f->daemon_sets, l->r, "Warning",
+                            "FailedDaemonPod",
+                            "Found failed daemon pod %s/%s on node %s, will try to kill it",
+                            strna(pod->meta.ns), pod->meta.name, node->meta.name);
+                delete_pod(l, here.v.p[k]);
+            } else if (alive++) {
+                delete_pod(l, here.v.p[k]); /* one too many */
+            }
+        }
+        if (run && !here.v.len)
+            ok = create_pod(l, node->meta.name) && ok;
+    }
+    /* Pods of nodes that are gone. */
+    for (size_t i = 0; i < l->pods.v.len; i++) {
+        const struct pod *pod = record_as(pod, l->pods.v.p[i]);
+        const char *node = node_of(pod);
+        if (node && str_empty(pod->node_name) && !shelf_get(l->f->nodes->shelf, NULL, node))
+            delete_pod(l, l->pods.v.p[i]);
+    }
+    return ok;
+}
+
+static bool up(struct look *l, const struct pod *pod) {
+    return pod_active(pod) &&
+           pod_available(pod, l->d->min_ready_seconds, l->f->world->clock.now, &l->again);
+}
+
+/* Old pods are replaced as fast as maxUnavailable allows; those that do not work anyway at once. */
+static void update(struct look *l, int64_t desired) {
+    const json_t *strategy = json_object_get(json_object_get(l->obj, "spec"), "updateStrategy");
+    if (str_same(json_str(strategy, "type"), "OnDelete"))
+        return;
+    const json_t *max =
+        json_object_get(json_object_get(strategy, "rollingUpdate"), "maxUnavailable");
+    int64_t allowed = 1;
+    if (json_is_integer(max))
+        allowed = json_integer_value(max);
+    else if (json_is_string(max))
+        allowed = (strtol(json_string_value(max), NULL, 10) * desired + 99) / 100;
+    int64_t unavailable = 0;
+    for (size_t i = 0; i < l->nodes->n; i++) {
+        const struct node *node = record_as(node, l->nodes->items[i]);
+        bool run, stay, any = false;
+        should_run(l->d, node, &run, &stay);
+        if (!run)
+            continue;
+        for (size_t k = 0; k < l->pods.v.len; k++) {
+            const struct pod *pod = record_as(pod, l->pods.v.p[k]);
+            any = any || (str_same(node_of(pod), node->meta.name) && up(l, pod));
+        }
+        unavailable += !any;
+    }
+    for (size_t i = 0; i < l->pods.v.len; i++) {
+        const struct pod *pod = record_as(pod, l->pods.v.p[i]);
+        if (str_same(map_get(pod->meta.labels, REVISION_LABEL), l->hash) || !pod_active(pod))
+            continue;
+        if (!up(l, pod)) {
+            delete_pod(l, l->pods.v.p[i]);
+        } else if (unavailable < allowed) {
+            unavailable++;
+            delete_pod(l, l->pods.v.p[i]);
+        }
+    }
+}
+
+/* --- status --- */
+
+static void put_status(struct look *l) {
+    struct fleet *f = l->f;
+    struct record *r = shelf_get(f->daemon_sets->shelf, l->d->meta.ns, l->d->meta.name);
+    if (!r)
+        return;
+    int64_t desired = 0, current = 0, wrong = 0, ready = 0, updated = 0, ok = 0;
+    struct pod_list mine = pods_of_owner(f->pod_index, l->d->meta.uid);
+    for (size_t i = 0; i < l->nodes->n; i++) {
+        const struct node *node = record_as(node, l->nodes->items[i]);
+        bool run, stay;
+        should_run(l->d, node, &run, &stay);
+        const struct record *first = NULL;
+        for (size_t k = 0; k < mine.len && !first; k++)
+            if (str_same(node_of(record_as(pod, mine.p[k])), node->meta.name))
+                first = mine.p[k];
+        if (!run) {
+            wrong += first != NULL;
+            continue;
+        }
+        desired++;
+        if (!first)
+            continue;
+        const struct pod *pod = record_as(pod, first);
+        current++;
+        if (pod_ready(pod)) {
+            ready++;
+            ok += pod_available(pod, l->d->min_ready_seconds, f->world->clock.now, &l->again);
+        }
+        updated += str_same(map_get(pod->meta.labels, REVISION_LABEL), l->hash);
+    }
+    _cleanup_json_ json_t *obj = record_json(r);
+    json_t *old = json_object_get(obj, "status");
+    json_t *s = old ? json_deep_copy(old) : json_object();
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {
+        {"currentNumberScheduled", current}, {"numberMisscheduled", wrong},
+        {"desiredNumberScheduled", desired}, {"numberReady", ready},
+        {"updatedNumberScheduled", updated}, {"numberAvailable", ok},
+        {"numberUnavailable", desired - ok}, {"observedGeneration", l->d->meta.generation},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        json_object_set_new(s, numbers[i].key, json_integer(numbers[i].value));
+    fleet_put_status(f, f->daemon_sets, r, s);
+}
+
+static bool sync(void *arg, const char *ns, const char *name) {
+    struct daemon_sets *c = arg;
+    struct fleet *f = c->fleet;
+    struct record *r = shelf_get(f->daemon_sets->shelf, ns, name);
+    if (!r || !record_as(daemon_set, r)->template)
+        return true;
+    struct look l = {.f = f, .r = record_ref(r), .d = record_as(daemon_set, r), .again = INT64_MAX};
+    l.obj = record_json(r);
+    const json_t *spec = json_object_get(l.obj, "spec");
+    struct record *revision =
+        revision_current(f, f->daemon_sets, r, json_object_get(spec, "template"));
+    bool ok = revision != NULL;
+    if (ok) {
+        l.hash = strna(map_get(revision->obj->meta.labels, REVISION_LABEL));
+        l.nodes = shelf_snapshot(f->nodes->shelf);
+        workload_claim(f, f->daemon_sets, r, l.d->selector, NULL, NULL, &l.pods);
+        if (!l.d->meta.deleted) {
+            ok = manage(&l);
+            int64_t desired = 0;
+            for (size_t i = 0; i < l.nodes->n; i++) {
+                bool run, stay;
+                should_run(l.d, record_as(node, l.nodes->items[i]), &run, &stay);
+                desired += run;
+            }
+            update(&l, desired);
+        }
+        put_status(&l);
+        snapshot_unref(l.nodes);
+        const json_t *limit = json_object_get(spec, "revisionHistoryLimit");
+        struct revisions all = {0};
+        revisions_of(f, r, &all);
+        const char *keep[] = {revision->obj->meta.name, NULL};
+        revisions_trim(f, &all, limit ? json_integer_value(limit) : 10, keep);
+        revisions_done(&all);
+    }
+    if (l.again != INT64_MAX)
+        queue_add_after(c->queue, ns, name, l.again);
+    record_unref(revision);
+    pod_set_done(&l.pods);
+    json_decref(l.obj);
+    record_unref(l.r);
+    return ok;
+}
+
+static void set_changed(void *arg, const struct change *change) {
+    struct daemon_sets *c = arg;
+    const struct meta *m = &change->after->obj->meta;
+    if (change->type != CHANGE_DELETED)
+        queue_add(c->queue, m->ns, m->name);
+}
+
+static void pod_changed(void *arg, const struct change *change) {
+    struct daemon_sets *c = arg;
+    const struct meta *m = &change->after->obj->meta;
+    const struct owner *o = meta_controller(m);
+    if (!o && change->before)
+        o = meta_controller(&change->before->obj->meta);
+    if (o && str_same(o->kind, "DaemonSet"))
+        queue_add(c->queue, m->ns, o->name);
+}
+
+/* A node that comes, goes or changes in what matters concerns all of them. */
+static void node_changed(void *arg, const struct change *change) {
+    struct daemon_sets *c = arg;
+    if (change->type == CHANGE_MODIFIED) {
+        const struct node *a = record_as(node, change->before), *b = record_as(node, change->after);
+        if (a->taints == b->taints && a->meta.labels == b->meta.labels &&
+            a->unschedulable == b->unschedulable)
+            return;
+    }
+    struct snapshot *snap = shelf_snapshot(c->fleet->daemon_sets->shelf);
+    for (size_t i = 0; i < snap->n; i++)
+        queue_add(c->queue, snap->items[i]->obj->meta.ns, snap->items[i]->obj->meta.name);
+    snapshot_unref(snap);
+}
+
+static void *start(struct fleet *f) {
+    struct daemon_sets *c = xnew(struct daemon_sets);
+    c->fleet = f;
+    c->queue = queue_new(f->world, MSEC(1), MSEC(10), sync, c);
+    shelf_listen(f->daemon_sets->shelf, set_changed, c);
+    shelf_listen(f->pods->shelf, pod_changed, c);
+    shelf_listen(f->nodes->shelf, node_changed, c);
+    return c;
+}
+
+static void stop(void *part) {
+    struct daemon_sets *c = part;
+    shelf_unlisten(c->fleet->daemon_sets->shelf, set_changed, c);
+    shelf_unlisten(c->fleet->pods->shelf, pod_changed, c);
+    shelf_unlisten(c->fleet->nodes->shelf, node_changed, c);
+    queue_free(c->queue);
+    free(c);
+}
+
+const struct part daemon_sets_part = {"daemonset-controller", start, stop};

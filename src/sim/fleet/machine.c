@@ -1,0 +1,365 @@
+/* Nodes, their leases and their power. */
+#include "sim/fleet/machine.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/fleet/parts.h"
+#include "sim/fleet/worker.h"
+
+/* The kubelet's own numbers: nodeLeaseDurationSeconds 40, renewed after a quarter of it;
+ * nodeStatusReportFrequency 5 min. */
+enum { LEASE_SECONDS = 40 };
+#define LEASE_EVERY  SEC(10)
+#define STATUS_EVERY SEC(300)
+
+struct machines {
+    struct fleet *fleet;
+    struct htab by_name;
+    size_t n, numbers;
+    struct workers *workers;
+};
+
+struct machine_key {
+    const char *name;
+};
+
+static uint32_t name_hash(const char *name) {
+    return hash_bytes(name, strlen(name));
+}
+static uint32_t machine_hash(const void *entry) {
+    return name_hash(((const struct machine *)entry)->name);
+}
+static bool machine_equal(const void *entry, const void *name) {
+    return streq(((const struct machine *)entry)->name, name);
+}
+static const struct htab_ops machine_ops = {machine_hash, machine_equal};
+
+struct machine *machine_find(struct fleet *f, const char *name) {
+    return !f->machines || str_empty(name)
+               ? NULL
+               : htab_find(&f->machines->by_name, name_hash(name), name);
+}
+
+size_t machine_count(const struct fleet *f) {
+    return f->machines ? f->machines->n : 0;
+}
+
+/* --- delays --- */
+
+int64_t machine_delay(struct fleet *f, const struct pair *annotations,
+                      const struct pair *node_annotations, const char *what, int64_t min,
+                      int64_t max, const char **word) {
+    char key[64];
+    (void)snprintf(key, sizeof key, SIM_ANNOTATION "%s", what);
+    const char *text = map_get(annotations, key);
+    if (!text)
+        text = map_get(node_annotations, key);
+    if (word)
+        *word = NULL;
+    if (!text)
+        return fleet_delay(f, min, max);
+    if (streq(text, "never"))
+        return INT64_MAX;
+    const char *dash = strchr(text + 1, '-');
+    _cleanup_free_ char *first = dash ? xstrndup(text, (size_t)(dash - text)) : xstrdup(text);
+    int64_t low, high;
+    if (duration_parse(first, &low, NULL) || low < 0 ||
+        (dash ? duration_parse(dash + 1, &high, NULL) != 0 : (high = low, false)) || high < low) {
+        if (word)
+            *word = text;
+        return fleet_delay(f, min, max);
+    }
+    return fleet_delay(f, low, high);
+}
+
+/* --- the Node object --- */
+
+static struct record *node_of(struct machine *m) {
+    return shelf_get(m->all->fleet->nodes->shelf, NULL, m->name);
+}
+
+static json_t *condition(const char *type, bool value, const char *reason, const char *message,
+                         const char *now, const struct node *node) {
+    const struct node_condition *old = node_condition_find(node->conditions, type);
+    const char *status = value ? "True" : "False";
+    char since[TIMEFMT_LEN];
+    const char *changed = now;
+    if (old && str_same(old->c.status, status))
+        changed = time_format(old->c.changed, false, since);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", type, "status", status,
+                     "lastHeartbeatTime", now, "lastTransitionTime", changed, "reason", reason,
+                     "message", message);
+}
+
+/* What kubelet posts: all of the status but what others write there. */
+static void post_status(struct machine *m) {
+    struct fleet *f = m->all->fleet;
+    struct record *r = node_of(m);
+    if (!r)
+        return;
+    const struct node *node = record_as(node, r);
+    _cleanup_json_ json_t *obj = record_json(r);
+    json_t *status = json_object_get(obj, "status");
+    status = status ? json_deep_copy(status) : json_object();
+    char now[TIMEFMT_LEN];
+    time_format(f->world->clock.now, false, now);
+    json_object_set_new(status, "conditions",
+                        json_pack("[o, o, o, o]",
+                                  condition("MemoryPressure", false, "KubeletHasSufficientMemory",
+                                            "kubelet has sufficient memory available", now, node),
+                                  condition("DiskPressure", false, "KubeletHasNoDiskPressure",
+                                            "kubelet has no disk pressure", now, node),
+                                  condition("PIDPressure", false, "KubeletHasSufficientPID",
+                                            "kubelet has sufficient PID available", now, node),
+                                  condition("Ready", true, "KubeletReady",
+                                            "kubelet is posting ready status", now, node)));
+    char ip[32];
+    (void)snprintf(ip, sizeof ip, "172.%zu.%zu.%zu", 16 + (m->number >> 16) % 16,
+                   m->number >> 8 & 255, m->number & 255);
+    if (!json_object_get(status, "addresses"))
+        json_object_set_new(status, "addresses",
+                            json_pack("[{s:s, s:s}, {s:s, s:s}]", "type", "InternalIP", "address",
+                                      ip, "type", "Hostname", "address", m->name));
+    if (!json_object_get(status, "capacity"))
+        json_object_set_new(status, "capacity",
+                            json_pack("{s:s, s:s, s:s, s:s}", "cpu", "8", "ephemeral-storage",
+                                      "100Gi", "memory", "32Gi", "pods", "110"));
+    if (!json_object_get(status, "allocatable"))
+        json_object_set(status, "allocatable", json_object_get(status, "capacity"));
+    json_object_set_new(status, "daemonEndpoints",
+                        json_pack("{s:{s:i}}", "kubeletEndpoint", "Port", 10250));
+    json_t *info = json_object_get(status, "nodeInfo");
+    if (!info) {
+        info = json_object();
+        json_object_set_new(status, "nodeInfo", info);
+    }
+    char uuid[UUID_LEN + 1];
+    static const char *const texts[][2] = {
+        {"kernelVersion", "6.1.0-slipway"},
+        {"osImage", "Slipway Simulated Linux"},
+        {"containerRuntimeVersion", "sim://1"},
+        {"kubeletVersion", "v1.36.3"},
+        {"kubeProxyVersion", ""},
+        {"operatingSystem", "linux"},
+        {"architecture", "amd64"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (str_empty(json_str(info, texts[i][0])))
+            json_object_set_new(info, texts[i][0], json_string(texts[i][1]));
+    if (str_empty(json_str(info, "machineID"))) {
+        world_uuid(f->world, uuid);
+        char id[33];
+        size_t n = 0;
+        for (const char *p = uuid; *p; p++)
+            if (*p != '-')
+                id[n++] = *p;
+        id[n] = 0;
+        json_object_set_new(info, "machineID", json_string(id));
+        json_object_set_new(info, "systemUUID", json_string(uuid));
+    }
+    /* The first boot keeps a boot id that came with the object. */
+    if (!*m->boot_id) {
+        const char *given = json_str(info, "bootID");
+        (void)snprintf(m->boot_id, sizeof m->boot_id, "%s",
+                       str_empty(given) ? world_uuid(f->world, uuid) : given);
+    }
+    json_object_set_new(info, "bootID", json_string(m->boot_id));
+    m->registered = true;
+    fleet_put_status(f, f->nodes, r, status);
+}
+
+/* --- the lease --- */
+
+static void create_lease(struct machine *m, const struct record *node, const char *now) {
+    struct fleet *f = m->all->fleet;
+    json_t *owner = json_pack("{s:s, s:s, s:s, s:s}", "apiVersion", "v1", "kind", "Node", "name",
+                              m->name, "uid", node->obj->meta.uid);
+    record_unref(fleet_create(f, f->leases, "kube-node-lease",
+                              json_pack("{s:{s:s, s:s, s:[o]}, s:{s:s, s:i, s:s}}", "metadata",
+                                        "name", m->name, "namespace", "kube-node-lease",
+                                        "ownerReferences", owner, "spec", "holderIdentity", m->name,
+                                        "leaseDurationSeconds", LEASE_SECONDS, "renewTime", now),
+                              NULL));
+}
+
+/* By far the most frequent write of a cluster: the one timestamp is replaced in the text. */
+static void renew_lease(struct machine *m, const struct record *node) {
+    struct fleet *f = m->all->fleet;
+    char now[TIMEFMT_LEN];
+    time_format(f->world->clock.now, true, now);
+    struct record *r = shelf_get(f->leases->shelf, "kube-node-lease", m->name);
+    if (!r) {
+        create_lease(m, node, now);
+        return;
+    }
+    static const struct view key = VIEW("\"renewTime\":\"");
+    const char *at = memmem(r->json, r->len, key.p, key.len);
+    size_t len = at ? strcspn(at + key.len, "\"") : 0;
+    if (!at) { /* somebody took it out */
+        json_t *obj = record_json(r);
+        json_object_set_new(json_object_get(obj, "spec"), "renewTime", json_string(now));
+        fleet_update(f, f->leases, NULL, obj, NULL);
+        return;
+    }
+    (void)shelf_splice(f->leases->shelf, r, (size_t)(at + key.len - r->json), len, view_of(now),
+                       NULL);
+}
+
+static void beat(void *arg) {
+    struct machine *m = arg;
+    struct fleet *f = m->all->fleet;
+    struct record *r = node_of(m);
+    if (r) {
+        const struct node *node = record_as(node, r);
+        const struct node_condition *ready = node_condition_find(node->conditions, "Ready");
+        if (!m->registered || !ready || !str_same(ready->c.status, "True") ||
+            ready->heartbeat <= f->world->clock.now - STATUS_EVERY)
+            post_status(m);
+        renew_lease(m, node_of(m));
+    }
+    /* As client-go's JitterUntil: up to 4 % more. */
+    clock_set(&f->world->clock, &m->heartbeat,
+              f->world->clock.now + LEASE_EVERY + fleet_delay(f, 0, LEASE_EVERY / 25), beat, m);
+}
+
+/* --- power --- */
+
+static void come_up(struct machine *m) {
+    struct fleet *f = m->all->fleet;
+    m->state = MACHINE_UP;
+    clock_stop(&f->world->clock, &m->boot);
+    clock_set(&f->world->clock, &m->heartbeat, f->world->clock.now, beat, m);
+    workers_resume(m->all->workers, m);
+}
+
+static void booted(void *arg) {
+    struct machine *m = arg;
+    world_uuid(m->all->fleet->world, m->boot_id);
+    m->registered = false;
+    come_up(m);
+}
+
+static void go_down(struct machine *m) {
+    struct clock *c = &m->all->fleet->world->clock;
+    m->state = MACHINE_DOWN;
+    clock_stop(c, &m->heartbeat);
+    clock_stop(c, &m->boot);
+    workers_power_off(m->all->workers, m);
+}
+
+void machine_reboot(struct machine *m) {
+    struct fleet *f = m->all->fleet;
+    const struct record *r = node_of(m);
+    go_down(m);
+    int64_t delay =
+        machine_delay(f, r ? r->obj->meta.annotations : NULL, NULL, "boot", SEC(20), SEC(40), NULL);
+    if (delay != INT64_MAX)
+        clock_set(&f->world->clock, &m->boot, f->world->clock.now + delay, booted, m);
+}
+
+void machine_off(struct machine *m) {
+    go_down(m);
+}
+
+void machine_on(struct machine *m) {
+    if (m->state == MACHINE_HUNG)
+        come_up(m);
+    else if (m->state == MACHINE_DOWN)
+        booted(m);
+}
+
+void machine_hang(struct machine *m) {
+    if (m->state != MACHINE_UP)
+        return;
+    m->state = MACHINE_HUNG;
+    clock_stop(&m->all->fleet->world->clock, &m->heartbeat);
+}
+
+/* --- Nodes come and go --- */
+
+static bool has_machine(const struct node *node) {
+    const struct pair *a = node->meta.annotations;
+    return map_has(a, SIM_ANNOTATION "machine") ||
+           str_same(map_get(a, "kwok.x-k8s.io/node"), "fake");
+}
+
+static void machine_free(struct machine *m) {
+    struct clock *c = &m->all->fleet->world->clock;
+    clock_stop(c, &m->heartbeat);
+    clock_stop(c, &m->boot);
+    free(m->name);
+    free(m);
+}
+
+static void obey(struct machine *m, struct record *r, const char *word) {
+    struct fleet *f = m->all->fleet;
+    _cleanup_free_ char *what = xstrdup(word);
+    fleet_set_meta(f, f->nodes, r, "annotations", SIM_ANNOTATION "do", NULL);
+    if (streq(what, "reboot"))
+        machine_reboot(m);
+    else if (streq(what, "off"))
+        machine_off(m);
+    else if (streq(what, "on"))
+        machine_on(m);
+    else if (streq(what, "hang"))
+        machine_hang(m);
+}
+
+static void node_changed(void *arg, const struct change *c) {
+    struct machines *all = arg;
+    struct fleet *f = all->fleet;
+    const struct node *node = record_as(node, c->after);
+    struct machine *m = machine_find(f, node->meta.name);
+    if (c->type == CHANGE_DELETED) {
+        /* The machine runs on; its kubelet registers again only when it is started anew, and the
+         * simulator's machines are gone with their Node. */
+        if (m) {
+            htab_remove(&all->by_name, name_hash(m->name), m->name);
+            all->n--;
+            workers_power_off(all->workers, m);
+            machine_free(m);
+        }
+        return;
+    }
+    if (!m) {
+        if (!has_machine(node))
+            return;
+        m = xnew(struct machine);
+        m->all = all;
+        m->name = xstrdup(node->meta.name);
+        m->number = ++all->numbers;
+        htab_insert(&all->by_name, m);
+        all->n++;
+        /* Machines are not switched on at the same moment. */
+        clock_set(&f->world->clock, &m->heartbeat,
+                  f->world->clock.now + fleet_delay(f, 0, MSEC(200)), beat, m);
+        workers_resume(all->workers, m);
+    }
+    const char *word = map_get(node->meta.annotations, SIM_ANNOTATION "do");
+    if (word)
+        obey(m, c->after, word);
+}
+
+static void *start(struct fleet *f) {
+    struct machines *all = xnew(struct machines);
+    all->fleet = f;
+    htab_init(&all->by_name, &machine_ops);
+    f->machines = all;
+    all->workers = workers_new(f);
+    shelf_listen(f->nodes->shelf, node_changed, all);
+    return all;
+}
+
+static void stop(void *part) {
+    struct machines *all = part;
+    workers_free(all->workers);
+    struct machine *m;
+    for (uint32_t i = 0; (m = htab_next(&all->by_name, &i));)
+        machine_free(m);
+    htab_done(&all->by_name);
+    free(all);
+}
+
+const struct part machines_part = {"kubelet", start, stop};

@@ -1,0 +1,49 @@
+/* What the controllers of workloads have in common: pods of a template, whose pods they are, and
+ * which of them count. */
+#ifndef SIM_FLEET_WORKLOAD_H
+#define SIM_FLEET_WORKLOAD_H
+
+#include "engine/podrole.h"
+#include "sim/fleet/fleet.h"
+#include "sim/fleet/pod_index.h"
+
+static inline bool pod_ended(const struct pod *pod) {
+    return str_same(pod->phase, "Succeeded") || str_same(pod->phase, "Failed");
+}
+/* Neither ended nor being deleted. */
+static inline bool pod_active(const struct pod *pod) {
+    return !pod_ended(pod) && !pod->meta.deleted;
+}
+/* Ready for at least so many seconds. `again` (may be NULL) is lowered to how long it will take
+ * until that changes. */
+bool pod_available(const struct pod *pod, int32_t min_ready_seconds, int64_t now, int64_t *again);
+
+/* A pod of a template (the JSON of a PodTemplateSpec), controlled by `owner`; with a name of its
+ * own or one that begins with `prefix`. Not created yet. */
+json_t *workload_pod(const json_t *template, const struct resource *res, const struct record *owner,
+                     const char *name, const char *prefix);
+
+/* Records with a reference each. */
+struct pod_set {
+    VEC(struct record *) v;
+};
+void pod_set_done(struct pod_set *s);
+#define _cleanup_pod_set_ __attribute__((cleanup(pod_set_done)))
+
+/* The pods that the owner controls after it has adopted those that match its selector and belong to
+ * nobody, and let go of those that no longer match. `adopt` may be NULL: a test beyond the selector
+ * (the names of a StatefulSet's pods). */
+void workload_claim(struct fleet *f, const struct resource *res, const struct record *owner,
+                    const struct label_selector *selector,
+                    bool (*adopt)(void *, const struct pod *), void *arg, struct pod_set *out);
+
+/* Sorts so that those that a scale-down takes first come first (controller.ActivePodsWithRanks). */
+void pod_set_rank(struct pod_set *s, int64_t now);
+
+/* An integer or a percentage of `total`; `up` rounds up. */
+int64_t intstr_of(const struct intstr *v, int64_t total, bool up);
+
+/* The uid of an object's controller, or NULL. */
+const char *controller_uid(const struct meta *m);
+
+#endif

@@ -1,0 +1,207 @@
+"""Nodes: cordons, taints and who must leave; nodes that fall silent, come back, or are removed."""
+
+from __future__ import annotations
+
+from cluster import Cluster
+from context import Context, limit
+from kinds import DAEMON_SET, DEPLOYMENT, IMAGE, LEASE, NODE, POD
+from objects import pod
+from shape import TIME, assert_has, merged
+from wire import Wire
+
+NOT_READY, UNREACHABLE, UNSCHEDULABLE = (f"node.kubernetes.io/{key}" for key in ("not-ready", "unreachable", "unschedulable"))
+ALL = {"app": "x"}
+
+
+def taints(w: Wire, node: str) -> set[tuple[str, str]]:
+    return {(t["key"], t["effect"]) for t in w.get(NODE.path(name=node)).ok()["spec"].get("taints", [])}
+
+
+def condition(obj: dict, kind: str) -> dict:
+    return next((c for c in obj["status"].get("conditions") or [] if c["type"] == kind), {})
+
+
+def ready(obj: dict) -> bool:
+    return condition(obj, "Ready").get("status") == "True"
+
+
+def on(node: str, name: str, ns: str, seconds: int | None = None, **spec: object) -> dict:
+    """A pod on that node; seconds: how long it tolerates a node that is lost or tainted."""
+    tolerations = [{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds} for key in (NOT_READY, UNREACHABLE)]
+    selector = {"kubernetes.io/hostname": node}
+    return pod(name, ns, ALL, nodeSelector=selector, **({"tolerations": tolerations} if seconds is not None else {}), **spec)
+
+
+def all_ready(w: Wire, ns: str, count: int) -> bool:
+    found = w.get(POD.path(ns)).ok()["items"]
+    return len(found) == count and all(map(ready, found))
+
+
+# -- cordons and taints -------------------------------------------------------------------------------------------
+
+
+def test_a_new_node(ctx: Context) -> None:
+    """Born with a taint, which goes when it is ready."""
+    w = Wire(ctx.cluster.api)
+    name, = ctx.nodes(1)
+    assert taints(w, name) == set()
+    found = w.get(NODE.path(name=name)).ok()
+    assert_has(condition(found, "Ready"), {"status": "True", "lastHeartbeatTime": TIME, "lastTransitionTime": TIME})
+    assert found["status"]["nodeInfo"]["bootID"] and found["status"]["nodeInfo"]["machineID"]
+    assert found["status"]["allocatable"]["cpu"] == "16"
+
+
+def test_a_cordon_is_a_taint_too(ctx: Context) -> None:
+    w = Wire(ctx.cluster.api)
+    name, = ctx.nodes(1)
+    w.patch(NODE.path(name=name), {"spec": {"unschedulable": True}}, "strategic").ok()
+    ctx.wait_for(lambda: taints(w, name) == {(UNSCHEDULABLE, "NoSchedule")}, 60, "the taint")
+    assert TIME == w.get(NODE.path(name=name)).ok()["spec"]["taints"][0]["timeAdded"]
+    w.patch(NODE.path(name=name), {"spec": {"unschedulable": None}}, "strategic").ok()
+    ctx.wait_for(lambda: taints(w, name) == set(), 60, "no taint")
+    w.patch(NODE.path(name=name), {"spec": {"taints": [{"key": UNSCHEDULABLE, "effect": "NoSchedule"}]}}).ok()
+    ctx.wait_for(lambda: taints(w, name) == set(), 60, "a taint without a cordon to go")
+
+
+def test_nobody_is_placed_on_a_cordoned_node(ctx: Context) -> None:
+    w, ns = Wire(ctx.cluster.api), ctx.namespace()
+    name, = ctx.nodes(1)
+    w.post(POD.path(ns), on(name, "before", ns)).ok(201)
+    ctx.wait_for(lambda: all_ready(w, ns, 1), 60, "the pod")
+    w.patch(NODE.path(name=name), {"spec": {"unschedulable": True}}).ok()
+    ctx.wait_for(lambda: taints(w, name), 60, "the taint")
+    w.post(POD.path(ns), on(name, "after", ns)).ok(201)
+    told = ctx.wait_for(lambda: condition(w.get(POD.path(ns, "after")).ok(), "PodScheduled"), 60, "the scheduler's word")
+    assert_has(told, {"status": "False", "reason": "Unschedulable"})
+    assert "1 node(s) were unschedulable" in told["message"], told["message"]
+    assert ready(w.get(POD.path(ns, "before")).ok()), "who is there stays"
+    w.patch(NODE.path(name=name), {"spec": {"unschedulable": None}}).ok()
+    ctx.wait_for(lambda: all_ready(w, ns, 2), 60, "the pod to find its place")
+
+
+def test_taints_that_drive_pods_away(ctx: Context) -> None:
+    w, ns = Wire(ctx.cluster.api), ctx.namespace()
+    name, = ctx.nodes(1)
+    forever = [{"key": "gone", "operator": "Exists", "effect": "NoExecute"}]
+    w.post(POD.path(ns), on(name, "leaves", ns)).ok(201)
+    w.post(POD.path(ns), on(name, "stays", ns, tolerations=forever)).ok(201)
+    w.post(POD.path(ns), on(name, "later", ns, tolerations=[forever[0] | {"tolerationSeconds": 2}])).ok(201)
+    w.post(POD.path(ns), on(name, "held", ns) | {"metadata": {"name": "held", "finalizers": ["slipway.dev/a"], "labels": ALL}}).ok(201)
+    ctx.undo(lambda: w.patch(POD.path(ns, "held"), {"metadata": {"finalizers": None}}))
+    ctx.wait_for(lambda: all_ready(w, ns, 4), 60, "the pods")
+    w.patch(NODE.path(name=name), {"spec": {"taints": [{"key": "gone", "effect": "NoSchedule"}]}}).ok()
+    w.patch(NODE.path(name=name), {"spec": {"taints": [{"key": "gone", "effect": "NoExecute"}]}}).ok()
+    ctx.wait_for(lambda: w.get(POD.path(ns, "leaves")).code == 404, 60, "the pod to leave")
+    ctx.wait_for(lambda: w.get(POD.path(ns, "later")).code == 404, 60, "the other to leave later")
+    held = w.get(POD.path(ns, "held")).ok()
+    assert TIME == held["metadata"]["deletionTimestamp"]
+    assert_has(condition(held, "DisruptionTarget"), {"status": "True", "reason": "DeletionByTaintManager", "message": "Taint manager: deleting due to NoExecute taint"})
+    assert ready(w.get(POD.path(ns, "stays")).ok()) and "deletionTimestamp" not in w.get(POD.path(ns, "stays")).ok()["metadata"]
+
+
+# -- nodes that are lost ------------------------------------------------------------------------------------------
+
+
+def lost(ctx: Context) -> tuple[Cluster, Wire]:
+    """A cluster that gives up nodes soon, for the tests of this file."""
+    def make() -> Cluster:
+        cluster = ctx.suite_cluster(node_grace=4)
+        cluster.add_nodes(3)
+        return cluster
+
+    cluster = ctx.once("lost", make)
+    return cluster, Wire(cluster.api)
+
+
+@limit(240)
+def test_a_silent_node(ctx: Context) -> None:
+    """Unknown, tainted, its pods not ready; then they are sent away, each in its time, and stay until somebody lets them go."""
+    cluster, w = lost(ctx)
+    ns, name = ctx.namespace(cluster), "node-0"
+    w.post(POD.path(ns), on(name, "short", ns, seconds=1)).ok(201)
+    w.post(POD.path(ns), on(name, "long", ns, seconds=36000)).ok(201)
+    daemon = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "ds"}, "spec": {"selector": {"matchLabels": {"app": "ds"}}, "template": {
+        "metadata": {"labels": {"app": "ds"}}, "spec": {"nodeSelector": {"kubernetes.io/hostname": name}, "containers": [{"name": "main", "image": IMAGE}]}}}}
+    w.post(DAEMON_SET.path(ns), daemon).ok(201)
+    ctx.wait_for(lambda: all_ready(w, ns, 3), 60, "the pods")
+    boot = w.get(NODE.path(name=name)).ok()["status"]["nodeInfo"]["bootID"]
+    cluster.leave(name)
+    ctx.undo(lambda: cluster.come_back(name))
+    ctx.wait_for(lambda: taints(w, name) == {(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")}, 120, "the taints")
+    node = w.get(NODE.path(name=name)).ok()
+    assert_has(condition(node, "Ready"), {"status": "Unknown", "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."})
+    assert {c["status"] for c in node["status"]["conditions"]} == {"Unknown"}, "all of them"
+    ctx.wait_for(lambda: "deletionTimestamp" in w.get(POD.path(ns, "short")).ok()["metadata"], 60, "the pod to be sent away")
+    assert_has(condition(w.get(POD.path(ns, "short")).ok(), "DisruptionTarget"), {"status": "True", "reason": "DeletionByTaintManager"})
+    for each in w.get(POD.path(ns)).ok()["items"]:
+        assert not ready(each) and each["status"]["phase"] == "Running", each["status"]
+        assert ("deletionTimestamp" in each["metadata"]) == (each["metadata"]["name"] == "short"), each["metadata"]["name"]
+    cluster.come_back(name)
+    ctx.wait_for(lambda: taints(w, name) == set() and ready(w.get(NODE.path(name=name)).ok()), 120, "the node to be back")
+    assert w.get(NODE.path(name=name)).ok()["status"]["nodeInfo"]["bootID"] == boot
+    ctx.wait_for(lambda: w.get(POD.path(ns, "short")).code == 404, 60, "what was sent away to be gone")
+
+
+@limit(240)
+def test_a_node_that_never_came(ctx: Context) -> None:
+    cluster, w = lost(ctx)
+    name = ctx.unique("ghost")
+    cluster.add_ghost(name)
+    ctx.undo(lambda: w.delete(NODE.path(name=name)))
+
+    def given_up() -> dict | None:
+        told = condition(w.get(NODE.path(name=name)).ok(), "Ready")
+        return told if told.get("status") == "Unknown" else None
+
+    told = ctx.wait_for(given_up, 120, "the node to be given up")
+    assert_has(told, {"reason": "NodeStatusNeverUpdated", "message": "Kubelet never posted node status."})
+    ctx.wait_for(lambda: taints(w, name) == {(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")}, 60, "the taints")
+
+
+@limit(240)
+def test_a_node_that_says_it_is_not_ready(ctx: Context) -> None:
+    cluster, w = lost(ctx)
+    ns, name = ctx.namespace(cluster), "node-1"
+    w.post(POD.path(ns), on(name, "p", ns, seconds=36000)).ok(201)
+    ctx.wait_for(lambda: all_ready(w, ns, 1), 60, "the pod")
+    cluster.leave(name)
+    ctx.undo(lambda: cluster.come_back(name))
+    bad = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "container runtime is down", "lastHeartbeatTime": "2038-01-01T00:00:00Z",
+           "lastTransitionTime": "2026-01-02T03:04:05Z"}
+    w.patch(NODE.path(name=name, sub="status"), {"status": {"conditions": [bad]}}, "strategic").ok()
+    wanted = [{(NOT_READY, "NoSchedule"), (NOT_READY, "NoExecute")}, {(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")}]
+    ctx.wait_for(lambda: taints(w, name) in wanted, 60, "the taints")
+    ctx.wait_for(lambda: not ready(w.get(POD.path(ns, "p")).ok()), 60, "the pod not to be ready")
+    cluster.come_back(name)
+    ctx.wait_for(lambda: taints(w, name) == set(), 120, "the taints to go")
+
+
+@limit(300)
+def test_a_node_that_is_removed(ctx: Context) -> None:
+    """Its lease goes with it at once; its pods are collected, which takes the collector a minute; a Deployment replaces them elsewhere."""
+    cluster, w = lost(ctx)
+    ns = ctx.namespace(cluster)
+    name, = cluster.add_nodes(1, prefix=ctx.unique("doomed"))
+    w.post(POD.path(ns), on(name, "bare", ns)).ok(201)
+    template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "main", "image": IMAGE}], "affinity": {"nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": {"matchFields": [], "matchExpressions": [
+            {"key": "kubernetes.io/hostname", "operator": "In", "values": [name]}]}}]}}}}
+    w.post(DEPLOYMENT.path(ns), {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {
+        "replicas": 1, "selector": {"matchLabels": {"app": "d"}}, "template": template}}).ok(201)
+    ctx.wait_for(lambda: all_ready(w, ns, 2), 60, "the pods")
+    ctx.wait_for(lambda: w.get(LEASE.path("kube-node-lease", name)).code == 200, 60, "its lease")
+    held = merged(w.get(POD.path(ns, "bare")).ok(), {"metadata": {"finalizers": ["slipway.dev/a"]}})
+    w.put(POD.path(ns, "bare"), held).ok()
+    ctx.undo(lambda: w.patch(POD.path(ns, "bare"), {"metadata": {"finalizers": None}}))
+    w.delete(NODE.path(name=name)).ok()
+    ctx.wait_for(lambda: w.get(LEASE.path("kube-node-lease", name)).code == 404, 60, "its lease to be gone")
+    ctx.wait_for(lambda: "deletionTimestamp" in w.get(POD.path(ns, "bare")).ok()["metadata"], 120, "the pod to be collected")
+    told = w.get(POD.path(ns, "bare")).ok()
+    assert_has(condition(told, "DisruptionTarget"), {"status": "True", "reason": "DeletionByPodGC", "message": "PodGC: node no longer exists"})
+    assert told["status"]["phase"] == "Failed", told["status"]["phase"]
+
+    def elsewhere() -> bool:
+        mine = [p for p in w.get(POD.path(ns)).ok()["items"] if p["metadata"]["labels"]["app"] == "d"]
+        return len(mine) == 1 and ready(mine[0]) and mine[0]["spec"]["nodeName"] != name
+
+    ctx.wait_for(elsewhere, 120, "the replacement")

@@ -1,0 +1,230 @@
+"""Runs a sequence of the differential test on one server and brings its answers into a form that can be compared.
+
+What differs from server to server by nature becomes a word: UID, TIME, VERSION, RANDOM, HASH, NS.  What follows from it is
+told apart all the same: the uid in a deletion's precondition was that of the object, or it was not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.parse
+
+from api import Api
+from cluster import Cluster
+from diff_life import CPUS, NODES, SLOTS, TAINT
+from kinds import NODE, POD
+from process import wait_for
+from rest import World, ready
+from shape import differences
+from wire import Answer, Stream, Wire, query
+
+NOBODY = "11111111-1111-1111-1111-111111111111"
+RANDOM = "[bcdfghjklmnpqrstvwxz2456789]{5}"
+REPLACED = [
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), lambda m: m[0] if m[0] == NOBODY else "UID"),
+    (re.compile(r"20[0-9]{2}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), lambda m: m[0] if m[0].startswith("2026-01-02T03:04:05") else "TIME"),
+    (re.compile(rf"kube-api-access-{RANDOM}"), "kube-api-access-RANDOM"),
+    (re.compile(rf"\b(gen-[a-c]-|NS-[a-c]-gen-){RANDOM}\b"), r"\1RANDOM"),
+    (re.compile(r"\b(dep\d+)-[0-9a-z]{6,10}\b(?!-RANDOM)"), r"\1-HASH"),
+    (re.compile(rf"\b(dep\d+-HASH|(?:rs|ds|job|pod)\d+)-{RANDOM}\b"), r"\1-RANDOM"),
+    (re.compile(r"\b((?:sts|ds)\d+)-[0-9a-z]{8,10}\b"), r"\1-HASH"),
+    (re.compile(r"((?:UID|Version|version) in (?:the )?(?:record|precondition) \()\d+\)"), r"\1VERSION)"),
+    (re.compile(r"(resource version: \d+, current: )\d+"), r"\1VERSION"),
+    (re.compile(r'(\(core\.[A-Za-z]+\)|scheme ")[^"]*'), r"\1"),
+]
+DROPPED = {"managedFields", "clusterIP", "clusterIPs", "podIP", "podIPs", "hostIP", "hostIPs"}
+HASHES = {"pod-template-hash", "controller-revision-hash"}
+
+
+def words(text: str) -> str:
+    for pattern, replacement in REPLACED:
+        text = pattern.sub(replacement, text)
+    # Of an object that is quoted in a message only what is said about it: the rest has versions and Go's own way of printing.
+    text = re.sub(r'(Invalid value: )"(\{.*\}|map\[.*\])": ', r"\1OBJECT: ", text, flags=re.S)
+    return re.sub(r"(pod updates may not change fields other than [^\n]*).*", r"\1", text, flags=re.S)
+
+
+def plain(value: object, key: str = "") -> object:
+    if isinstance(value, dict):
+        made = {words(k): plain(v, k) for k, v in value.items() if k not in DROPPED and v is not None}
+        return sorted_causes(made) if made.get("kind") == "Status" else made
+    if isinstance(value, list):
+        return [plain(v, key) for v in value]
+    if isinstance(value, str):
+        if key in ("resourceVersion", "continue"):
+            return key.upper() if value else ""
+        return "HASH" if key in HASHES else words(value)
+    return value
+
+
+def sorted_causes(status: dict) -> dict:
+    """Several causes may come in any order, as Go's maps have them."""
+    causes = status.get("details", {}).get("causes", [])
+    if len(causes) < 2:
+        return status
+    causes = sorted(causes, key=lambda c: (c.get("field", ""), c["message"]))
+    message = status["message"].partition(" is invalid: ")[0] + " is invalid"
+    return status | {"message": message, "details": status["details"] | {"causes": causes}}
+
+
+class Player:
+    """One namespace of one server, and what was seen of its objects."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self.api, self.ns = api, namespace
+        self.w = Wire(api)
+        self.seen: dict[str, list[dict]] = {}
+        self.token = ""
+        self.begin: dict[str, str] = {}
+
+    def fill(self, text: str) -> str:
+        def value(match: re.Match) -> str:
+            word, _, path = match[1].partition(" ")
+            if word == "ns":
+                return self.ns
+            if word == "continue":
+                return self.token
+            known = self.seen.get(path.replace("@ns@", self.ns))
+            if not known:
+                return NOBODY if word == "uid" else "1"
+            return known[0]["resourceVersion"] if word == "old" else known[-1]["uid" if word == "uid" else "resourceVersion"]
+
+        text = re.sub(r"@((?:rv|old|uid) .+?)@(?!ns@|/|-)", value, text)
+        return re.sub(r"@(ns|continue)@", value, text)
+
+    def filled(self, value: object):
+        if isinstance(value, dict):
+            return {key: self.filled(v) for key, v in value.items()}
+        if isinstance(value, list):
+            return [self.filled(v) for v in value]
+        return self.fill(value) if isinstance(value, str) else value
+
+    def note(self, path: str, answer: Answer) -> None:
+        """Remembers versions, uids and tokens for later steps."""
+        try:
+            found = answer.json
+        except AssertionError:
+            return
+        meta = found.get("metadata", {}) if isinstance(found, dict) else {}
+        if "items" in found:
+            self.token = meta.get("continue") or self.token
+        elif meta.get("resourceVersion") and meta.get("uid") and meta.get("name"):
+            base = path.partition("?")[0]
+            for sub in ("/status", "/scale"):
+                base = base.removesuffix(sub)
+            if not base.endswith("/" + meta["name"]):
+                base += "/" + meta["name"]
+            self.seen.setdefault(base, []).append(meta)
+
+    def step(self, step: dict) -> dict:
+        """What came of one step, comparable."""
+        if "watch" in step:
+            return self.watch(step)
+        path = self.fill(urllib.parse.unquote(step["path"]))
+        path = urllib.parse.quote(path, safe="/?=&,:;!()+~*'")
+        answer = self.w.ask(step["method"], path, self.filled(step["body"]), step["content"])
+        self.note(path, answer)
+        return self.shown(answer)
+
+    def shown(self, answer: Answer) -> dict:
+        text = answer.text.replace(self.ns, "NS")
+        try:
+            told = plain(json.loads(text)) if text else None
+        except ValueError:
+            told = words(text)
+        return {"code": answer.code, "type": answer.headers["Content-Type"], "warnings": sorted(words(w.replace(self.ns, "NS")) for w in answer.warnings),
+                "retry": answer.headers["Retry-After"], "body": told}
+
+    def watch(self, step: dict) -> dict:
+        path = self.fill(step["watch"])
+        with Stream(self.api, query(path, watch=True, resourceVersion=self.begin[path])) as stream:
+            events = stream.until(lambda e: e["object"].get("metadata", {}).get("name") == step["until"])
+        return {"events": [plain(json.loads(json.dumps(e).replace(self.ns, "NS"))) for e in events]}
+
+    def start(self, *paths: str) -> None:
+        """Where the watches begin."""
+        for path in paths:
+            path = self.fill(path)
+            self.begin[path] = self.api.get(path)["metadata"]["resourceVersion"]
+
+
+class LivePlayer(Player):
+    """One on a cluster with controllers, with nodes of its own: what comes of a step is also where they come to rest."""
+
+    def __init__(self, cluster: Cluster, namespace: str) -> None:
+        super().__init__(cluster.api, namespace)
+        cluster.add_nodes(NODES, prefix=f"{namespace}-n", labels={"seq": namespace}, cpu=str(CPUS), pods=SLOTS)
+        self.words = {"@finish@": next(iter(cluster.pod_timing(finish="x"))), "@ready@": next(iter(cluster.pod_timing(ready="x")))}
+        self.pod = ""
+
+    def fill(self, text: str) -> str:
+        return super().fill(self.words.get(text, text).replace("@pod@", self.pod))
+
+    def filled(self, value: object):
+        if isinstance(value, dict):
+            return {self.fill(key): self.filled(v) for key, v in value.items()}
+        return super().filled(value)
+
+    def step(self, step: dict) -> dict:
+        if "taint" in step:
+            path = NODE.path(name=self.fill(step["taint"]))
+            kept = [t for t in self.api.get(path)["spec"].get("taints", []) if t["key"] != TAINT]
+            done = {"code": self.w.patch(path, {"spec": {"taints": kept + step["taints"]}}).code}
+        elif "pod_of" in step:
+            done = self.one_pod(step)
+        else:
+            done = super().step(step)
+        self.simplify(done)
+        return {"answer": done, "rest": self.rest()}
+
+    def one_pod(self, step: dict) -> dict:
+        """Those that are ready come first: they are alike."""
+        found = list(self.api.items(query(POD.path(self.ns), labelSelector=step["pod_of"])))
+        if not found:
+            return {"nobody": step["pod_of"]}
+        found.sort(key=lambda p: (not ready(p), p["metadata"]["name"]))
+        self.pod = found[step["index"] % (sum(map(ready, found)) or len(found))]["metadata"]["name"]
+        return json.loads(json.dumps(super().step(step)).replace(self.pod, "POD"))
+
+    @staticmethod
+    def simplify(done: dict) -> None:
+        """Of a pod in an answer the kubelet's part says nothing; of a Deployment's set nobody knows how often it was written."""
+        body = done.get("body")
+        if isinstance(body, dict) and body.get("kind") == "Pod":
+            for key in ("status", "metadata"):
+                body.pop(key, None)
+            for key in ("nodeName", "volumes", "containers"):
+                body["spec"].pop(key, None)
+        if isinstance(body, dict) and body.get("kind") == "Node":
+            body.pop("status", None)
+        if isinstance(body, dict) and body.get("kind") in ("ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Deployment"):
+            body.pop("status", None)
+            body["metadata"].pop("generation", None)
+
+    def rest(self) -> dict:
+        last: list[list[str]] = [[]]
+
+        def still() -> World | None:
+            world = World(self.api, self.ns)
+            why = world.restless()
+            if why:
+                last[0] = []
+                raise AssertionError(why)
+            versions = world.versions()
+            same, last[0] = versions == last[0], versions
+            return world if same else None
+
+        world = wait_for(still, 120, f"{self.ns} to come to rest", interval=0.2)
+        picture = plain(json.loads(json.dumps(world.picture()).replace(self.ns, "NS")))
+        return {key: sorted(rows, key=json.dumps) for key, rows in picture.items()}
+
+
+def compare(steps: list[dict], one: list[dict], other: list[dict]) -> list[str]:
+    """The first step whose results differ, or that one could not take, and how; nothing when all agree."""
+    for number, (step, a, b) in enumerate(zip(steps, one, other)):
+        lines = differences(a, b) or [f"both: {a['stopped']}"] * ("stopped" in a)
+        if lines:
+            shown = json.dumps(step, ensure_ascii=False)
+            return [f"step {number}: {shown[:1500]}"] + [f"  {line}" for line in lines[:12]]
+    return []
