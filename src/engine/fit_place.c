@@ -35,7 +35,23 @@ static void find(struct fit *f, size_t limit) {
         if (fit_ask_node(f, node))
             *vec_push(&f->found) = node;
     }
-    f->next = (f->next + looked) % n;
+    f->next = n ? (f->next + looked) % n : 0;
+}
+
+/* One of those with the best score. */
+static const char *pick(const struct fit *f, uint64_t random) {
+    const struct fit_score *list = f->scores.p;
+    int64_t best = list[0].score;
+    size_t ties = 0;
+    for (size_t i = 1; i < f->scores.len; i++)
+        best = MAX_OF(best, list[i].score);
+    for (size_t i = 0; i < f->scores.len; i++)
+        ties += list[i].score == best;
+    size_t left = ties ? random % ties : 0;
+    for (size_t i = 0; i < f->scores.len; i++)
+        if (list[i].score == best && !left--)
+            return list[i].node;
+    return NULL; /* not reached: one of them is the best */
 }
 
 const char *fit_place(struct fit *f, const struct pod *pod, uint64_t random) {
@@ -57,19 +73,7 @@ const char *fit_place(struct fit *f, const struct pod *pod, uint64_t random) {
     if (f->found.len < 2)
         return f->found.len ? f->found.p[0]->meta.name : NULL;
     fit_rate(f);
-    int64_t best = INT64_MIN;
-    size_t ties = 0;
-    for (size_t i = 0; i < f->scores.len; i++) {
-        if (f->scores.p[i].score > best) {
-            best = f->scores.p[i].score;
-            ties = 0;
-        }
-        ties += f->scores.p[i].score == best;
-    }
-    size_t pick = random % ties, i = 0;
-    for (;; i++)
-        if (f->scores.p[i].score == best && !pick--)
-            return f->scores.p[i].node;
+    return pick(f, random);
 }
 
 const struct fit_score *fit_scores(struct fit *f, const struct pod *pod, size_t *n) {

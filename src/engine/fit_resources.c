@@ -1,5 +1,6 @@
 /* What pods ask for, what nodes have, and whether it is enough. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/fit_internal.h"
@@ -33,16 +34,15 @@ static bool is_memory(const char *name) {
 /* The resources that the scheduler counts beside CPU, memory and ephemeral storage. Others
  * ("storage", "mine") say nothing about a node. */
 static bool is_scalar(const char *name) {
-    char quota[512];
+    char quota[512]; /* a name of 253, a slash and 63 more is the longest that is valid */
     if (str_starts(name, "hugepages-") || str_starts(name, "attachable-volumes-") ||
         strstr(name, "kubernetes.io/"))
         return true;
-    if (!strchr(name, '/') || str_starts(name, "requests.") ||
-        strlen(name) + sizeof "requests." > sizeof quota)
+    if (!strchr(name, '/') || str_starts(name, "requests."))
         return false;
     /* an extended resource must have a valid name in quotas too */
-    strcat(strcpy(quota, "requests."), name);
-    return !label_key_problem(view_of(quota));
+    int len = snprintf(quota, sizeof quota, "requests.%s", name);
+    return len > 0 && (size_t)len < sizeof quota && !label_key_problem(view_of(quota));
 }
 
 /* Those that a pod may state as a whole. */

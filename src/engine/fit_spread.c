@@ -71,7 +71,8 @@ static struct sieve sieve_of(const struct pod_spec *spec, const fit_constraints 
 
 static bool same_table(const struct fit_table *t, const struct sieve *sieve, bool need_all,
                        const fit_constraints *list) {
-    if (t->n != list->len || t->need_all != need_all || memcmp(&t->sieve, sieve, sizeof *sieve))
+    if (t->n != list->len || t->need_all != need_all ||
+        memcmp(&t->sieve, sieve, sizeof *sieve) != 0)
         return false;
     for (size_t i = 0; i < t->n; i++) {
         const struct column *col = &t->columns[i];

@@ -53,6 +53,8 @@ static bool keep_pod_annotation(const char *key) {
         "cluster.x-k8s.io/",
         "controller.kubernetes.io/",
         "slipway.dev/",
+        "sim.slipway.dev/",
+        "batch.kubernetes.io/",
         "kubevirt.io/",
         "k8s.io/",
     };

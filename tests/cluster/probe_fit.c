@@ -62,7 +62,7 @@ static void put_class(struct picture *p, const json_t *obj) {
         .name =
             intern(p, json_string_value(json_object_get(json_object_get(obj, "metadata"), "name"))),
         .waits = mode && !strcmp(mode, "WaitForFirstConsumer"),
-        .provisions = made_by && strcmp(made_by, "kubernetes.io/no-provisioner"),
+        .provisions = made_by && strcmp(made_by, "kubernetes.io/no-provisioner") != 0,
         .topologies = pool_blob(p->pool, put_class, terms.p, terms.len * sizeof *terms.p),
     };
     fit_put_class(p->fit, &class);

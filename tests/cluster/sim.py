@@ -7,7 +7,7 @@
 What the conformance suites need of it beside the API itself, all in this file:
 
   --no-controllers            as of up.py: the API alone, nothing schedules, starts or collects anything
-  annotated Nodes             have a kubelet, as of kwok, until their machine is switched off
+  annotated Nodes             have a kubelet, as of kwok, until their machine hangs
   annotations of pods         how long they take to become ready, to stop and to end well: src/sim/fleet/machine.h
   resourceVersion 1           is before all that it remembers: 410
 
@@ -120,10 +120,10 @@ class Simulator(Cluster):
         return "1"
 
     def add_ghost(self, name: str) -> None:
-        self.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": {SILENT: "true"}}})
+        self.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
 
     def leave(self, node: str) -> None:
-        self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {TIMING + "do": "off"}}})
+        self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {TIMING + "do": "hang"}}})
 
     def come_back(self, node: str) -> None:
-        self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {SILENT: None}}})
+        self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {TIMING + "do": "on"}}})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import dataclass
 from typing import Iterator
 
 GONE = object()
@@ -379,19 +380,30 @@ def odd_values(path: tuple, value: object) -> list:
     return []
 
 
-def mutations(base: dict, only: tuple = ()) -> Iterator[tuple[str, dict]]:
-    """Every small change of an object, with a name; only those below the given path."""
+@dataclass
+class Change:
+    """One member of an object left out (value GONE) or replaced."""
+
+    path: tuple
+    value: object
+    obj: dict  # the whole object with the change
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self.path)) + (" gone" if self.value is GONE else f" = {json.dumps(self.value)[:40]}")
+
+
+def mutations(base: dict, only: tuple = ()) -> Iterator[Change]:
+    """Every small change of an object; only those below the given path."""
     for path in paths(base):
         if path[:len(only)] != only or path in (("apiVersion",), ("kind",), ("metadata",)) or path[:2] == ("metadata", "namespace"):
             continue
-        name = ".".join(map(str, path))
         value = look(base, path)
         if path[-2:-1] not in MAP_PATHS or len(look(base, path[:-1])) > 1:
-            yield f"{name} gone", changed(base, path, GONE)
+            yield Change(path, GONE, changed(base, path, GONE))
         for odd in odd_values(path, value):
             if path == ("spec", "ports") and len(odd) > 1 and "type" in base["spec"]:
                 continue  # node ports of both are allocated, and by whom matters
-            yield f"{name} = {json.dumps(odd)[:40]}", changed(base, path, odd)
+            yield Change(path, odd, changed(base, path, odd))
 
 
 # -- what updates are about ------------------------------------------------------------------------------------------

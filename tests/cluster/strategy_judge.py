@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from api import CLUSTER_SCOPED, Api, object_path
+from strategy_cases import Change
 
 CLUSTER_SCOPED.add("CSINode")
 SYSTEM = ("uid", "creationTimestamp", "resourceVersion", "managedFields", "selfLink")
@@ -35,6 +36,8 @@ CRASHED = 0  # some objects make the real server panic
 class Case:
     name: str
     request: dict
+    base: dict | None = None      # what was changed
+    change: Change | None = None
     real: dict = field(default_factory=dict)
     ours: dict = field(default_factory=dict)
 
@@ -105,8 +108,15 @@ class Judge:
     def create(self, name: str, obj: dict) -> None:
         self.cases.append(Case(name, {"create": obj}))
 
+    def create_changed(self, name: str, base: dict, change: Change) -> None:
+        self.cases.append(Case(f"{name}: {change}", {"create": change.obj}, base, change))
+
     def update(self, name: str, obj: dict, old: dict, part: str = "") -> None:
         self.cases.append(Case(name, {"update": obj, "old": old, "part": part}))
+
+    def update_changed(self, name: str, base: dict, change: Change, old: dict, part: str = "") -> None:
+        self.cases.append(Case(f"{name} {part or 'update'}: {change}",
+                               {"update": change.obj, "old": old, "part": part}, base, change))
 
     # -- the two sides ---------------------------------------------------------------------------------------------
 

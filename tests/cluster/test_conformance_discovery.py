@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from context import Context
+from context import Context, real_only
 from crds import crd, make_crd
 from kinds import KINDS, Kind
 from shape import Like, assert_has, assert_is
@@ -171,10 +171,16 @@ def test_openapi_knows_how_lists_are_merged(ctx: Context) -> None:
     w = Wire(ctx.cluster.api)
     schemas = document(w, "v1")["components"]["schemas"]
     containers = schemas["io.k8s.api.core.v1.PodSpec"]["properties"]["containers"]
-    assert_has(containers, {"type": "array", "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge",
-                            "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]})
-    taints = schemas["io.k8s.api.core.v1.NodeSpec"]["properties"]["taints"]
-    assert "x-kubernetes-patch-strategy" not in taints and taints["x-kubernetes-list-type"] == "atomic"
+    assert_has(containers, {"type": "array", "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge"})
+    assert "x-kubernetes-patch-strategy" not in schemas["io.k8s.api.core.v1.NodeSpec"]["properties"]["taints"]
+
+
+@real_only("server-side apply is the only reader of list types")
+def test_openapi_knows_types_of_lists(ctx: Context) -> None:
+    schemas = document(Wire(ctx.cluster.api), "v1")["components"]["schemas"]
+    containers = schemas["io.k8s.api.core.v1.PodSpec"]["properties"]["containers"]
+    assert_has(containers, {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]})
+    assert schemas["io.k8s.api.core.v1.NodeSpec"]["properties"]["taints"]["x-kubernetes-list-type"] == "atomic"
 
 
 def test_openapi_of_a_custom_resource(ctx: Context) -> None:

@@ -18,7 +18,7 @@ import re
 import time
 import urllib.parse
 
-from api import Api, ApiError, object_path
+from api import ApiError, object_path
 from cluster import Cluster, fake_node
 from context import Context, limit
 

@@ -331,6 +331,8 @@ static int serve_path(struct call *c, struct failure *f) {
         return serve_resource(c, f);
     case ROUTE_UNKNOWN:
         accept_parse(c->req->accept, OFFER_PROTOBUF, &c->accept, f);
+        if (c->res && c->res->custom && c->sub) /* no such part of a custom object */
+            return fail_not_found(f, c->res->info->group, c->res->info->plural, c->name);
         return fail_no_resource(f);
     case ROUTE_NONE:
         answer_text(c, 404, "404 page not found\n");

@@ -152,6 +152,23 @@ int body_check_kind(json_t *obj, const char *group, const char *version, const c
     return 0;
 }
 
+int body_fill_kind(json_t *obj, const char *group, const char *version, const char *kind,
+                   struct failure *f) {
+    _cleanup_str_ struct str gv = STR_INIT;
+    group_version_add(&gv, group, version);
+    if (!json_object_get(obj, "kind"))
+        json_object_set_new(obj, "kind", json_string(kind));
+    const char *v = json_str(obj, "apiVersion");
+    if (!json_object_get(obj, "apiVersion"))
+        json_object_set_new(obj, "apiVersion", json_string(str_get(&gv)));
+    else if (v && !streq(v, str_get(&gv)))
+        return fail_bad_request(f,
+                                "the API version in the data (%s) does not match the expected API "
+                                "version (%s)",
+                                v, str_get(&gv));
+    return 0;
+}
+
 int body_notes(struct call *c, const char *prefix, enum field_validation validation,
                const struct schema_notes *notes, struct failure *f) {
     if (!notes->texts.len || validation == VALIDATE_IGNORE)
@@ -178,7 +195,7 @@ int body_decode(struct call *c, const struct resource *res, enum field_validatio
         _cleanup_free_ char *prefix =
             xasprintf("%s in version \"%s\" cannot be handled as a %s: ", res->info->kind,
                       res->info->version, res->info->kind);
-        rc = body_notes(c, res->info->custom ? "" : prefix, validation, &notes, f);
+        rc = body_notes(c, prefix, validation, &notes, f);
         if (rc) {
             json_decref(*out);
             *out = NULL;
@@ -193,7 +210,8 @@ int body_object(struct call *c, const struct resource *res, enum field_validatio
     _cleanup_json_ json_t *raw = NULL;
     const struct resource_info *i = res->info;
     if (body_read(c, res->schema, &raw, f) ||
-        body_check_kind(raw, i->group, i->version, i->kind, f))
+        (res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, f)
+                     : body_check_kind(raw, i->group, i->version, i->kind, f)))
         return -1;
     return body_decode(c, res, validation, raw, out, f);
 }

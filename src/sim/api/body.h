@@ -13,6 +13,11 @@ int body_read(struct call *c, const struct schema *schema, json_t **out, struct 
 int body_check_kind(json_t *obj, const char *group, const char *version, const char *kind,
                     struct failure *f);
 
+/* Fills in what is missing; another kind is left to the validation, another version is a 400: of
+ * custom resources. */
+int body_fill_kind(json_t *obj, const char *group, const char *version, const char *kind,
+                   struct failure *f);
+
 /* body_read(), body_check_kind() and rules_decode(), and what fieldValidation makes of unknown
  * fields: 400, a warning, or nothing. */
 int body_object(struct call *c, const struct resource *res, enum field_validation validation,

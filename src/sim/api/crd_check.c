@@ -19,6 +19,15 @@ static void invalid(struct field_errors *e, const struct spath *path, const char
     spath_error(e, FIELD_INVALID, path, value, "%s", why);
 }
 
+/* The same for what is a pointer to text in Go: it is printed as JSON. */
+static void invalid_pointer(struct field_errors *e, const struct spath *path, const char *text,
+                            const char *why) {
+    _cleanup_json_ json_t *value = json_string_nocheck(text);
+    _cleanup_str_ struct str shown = STR_INIT;
+    structural_show_json(&shown, value);
+    spath_error_shown(e, FIELD_INVALID, path, str_get(&shown), "%s", why);
+}
+
 /* One error for all that a rule finds. */
 static void check_text(struct field_errors *e, const struct spath *path, const char *text,
                        name_rule *rule, const char *before) {
@@ -105,7 +114,7 @@ static void check_subresources(struct field_errors *e, const json_t *subresource
     if (selector && *selector != '.')
         invalid(e, at, selector, "must be a simple json path starting with .");
     else if (selector && !str_starts(selector, ".spec.") && !str_starts(selector, ".status."))
-        invalid(e, at, selector, "should be a json path under either .spec or .status");
+        invalid_pointer(e, at, selector, "should be a json path under either .spec or .status");
 }
 
 static bool one_of(const char *text, const char *list) {
@@ -212,13 +221,13 @@ static void check_deprecation(struct field_errors *e, const json_t *version,
     if (!words)
         return;
     if (!kw_flag(version, "deprecated")) {
-        invalid(e, at, words, "can only be set for deprecated versions");
+        invalid_pointer(e, at, words, "can only be set for deprecated versions");
         return;
     }
     if (strlen(words) > 256)
-        invalid(e, at, words, "must be <= 256 characters long");
+        invalid_pointer(e, at, words, "must be <= 256 characters long");
     if (!*words)
-        invalid(e, at, words, "must not be an empty string");
+        invalid_pointer(e, at, words, "must not be an empty string");
     for (size_t i = 0, n; words[i]; i += n) {
         n = utf8_len(words + i, strlen(words + i));
         if (n && is_print(utf8_decode(words + i, n)))
@@ -226,7 +235,7 @@ static void check_deprecation(struct field_errors *e, const json_t *version,
         _cleanup_free_ char *why = xasprintf("must only contain printable UTF-8 characters; "
                                              "non-printable character found at index %zu",
                                              i);
-        invalid(e, at, words, why);
+        invalid_pointer(e, at, words, why);
         break;
     }
 }

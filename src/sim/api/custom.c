@@ -283,7 +283,8 @@ static int refuse(const struct resource *res, const json_t *obj, struct field_er
                   struct failure *f) {
     int rc = 0;
     if (e->v.len)
-        rc = fail_invalid(f, res->info->group, res->info->kind, strna(meta_str(obj, "name")), e);
+        rc = fail_invalid(f, res->info->group, strna(json_str(obj, "kind")),
+                          strna(meta_str(obj, "name")), e);
     field_errors_done(e);
     return rc;
 }
@@ -310,6 +311,10 @@ static void arrange(const struct resource *res, json_t **obj) {
 
 int custom_create(struct api *a, const struct resource *res, json_t **obj, struct failure *f) {
     const struct crd_version *v = version_of(res);
+    const struct record *definition = shelf_get(a->crds->shelf, NULL, res->custom->name);
+    if (definition && definition->obj->meta.deleted)
+        return fail_forbidden(f, res->info->group, res->info->plural, strna(meta_str(*obj, "name")),
+                              "create not allowed while custom resource definition is terminating");
     system_fields_create(a->world, *obj);
     crd_object_prepare_create(v, *obj);
     struct field_errors e = {0};

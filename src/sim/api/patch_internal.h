@@ -56,7 +56,8 @@ const char *words_json(const json_t *v);
 bool text_begin(struct view *rest, struct view body);
 /* The next one's value, empty when it has none. */
 struct view text_next(struct view *rest);
-/* Whether this is how Go's encoder would write the value, but for blanks. */
+/* Whether this is how Go's encoder would write the value, but for blanks and the names of members.
+ */
 bool text_is_gos(struct view text, const json_t *value);
 
 /* ---- patch_place.c: where in the types we are ---- */

@@ -75,17 +75,31 @@ struct view text_next(struct view *rest) {
     return value;
 }
 
+/* Whether the string that ends here is the name of a member. */
+static bool is_name(struct view rest) {
+    skip_blanks(&rest);
+    return rest.len && rest.p[0] == ':';
+}
+
 bool text_is_gos(struct view text, const json_t *value) {
-    _cleanup_str_ struct str gos = STR_INIT;
-    size_t at = 0;
-    go_json(&gos, value);
-    for (size_t i = 0; i < text.len;) {
-        size_t n = text.p[i] == '"' ? string_len((struct view){text.p + i, text.len - i})
-                                    : !is_blank(text.p[i]);
-        if (n > gos.len - at || memcmp(gos.p + at, text.p + i, n) != 0)
+    _cleanup_str_ struct str out = STR_INIT;
+    go_json(&out, value);
+    struct view gos = {str_get(&out), out.len};
+    while (text.len) {
+        size_t n = 1, m = 1;
+        if (is_blank(text.p[0])) {
+            m = 0;
+        } else if (!gos.len || gos.p[0] != text.p[0]) {
             return false;
-        at += n;
-        i += MAX_OF(n, (size_t)1);
+        } else if (text.p[0] == '"') {
+            n = string_len(text);
+            m = string_len(gos);
+            if ((n != m || memcmp(text.p, gos.p, n) != 0) &&
+                !is_name((struct view){text.p + n, text.len - n}))
+                return false;
+        }
+        text = (struct view){text.p + n, text.len - n};
+        gos = (struct view){gos.p + m, gos.len - m};
     }
-    return at == gos.len;
+    return !gos.len;
 }

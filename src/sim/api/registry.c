@@ -373,6 +373,11 @@ int registry_delete(const struct write *w, const struct delete_options *o, struc
         set_propagation(obj, o);
     bool finalizers = n_finalizers(obj) > 0;
     if (w->res == w->api->namespaces) {
+        static const char *const kept[] = {"default", "kube-public", "kube-system"};
+        for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+            if (streq(w->name, kept[i]))
+                return fail_forbidden(f, "", "namespaces", w->name,
+                                      "this namespace may not be deleted");
         /* A namespace goes when its contents have gone: the namespace controller sees to it. */
         bool content =
             json_array_size(json_object_get(json_object_get(obj, "spec"), "finalizers")) > 0;

@@ -119,18 +119,23 @@ static void check_host_ips(struct field_errors *e, const struct at *status, cons
     check_dual_stack(e, &ips, "ip", &go_host_ip);
 }
 
+static void check_id(struct field_errors *e, const struct at *at, const char *child, int64_t id) {
+    if (id < 0 || id > INT32_MAX)
+        bad_int(e, at, child, id, "must be between 0 and %d, inclusive", INT32_MAX);
+}
+
 static void check_users(struct field_errors *e, const struct at *statuses, bool windows) {
     static const char *const ids[] = {"uid", "gid"};
     at_each(status, statuses) {
         struct at user = at_child(&status, "user"), linux_user = at_child(&user, "linux");
         if (windows && linux_user.v)
             bad_forbidden(e, &linux_user, NULL, "cannot be set for a windows pod");
-        for (size_t i = 0; !windows && i < ARRAY_LEN(ids); i++) {
-            int64_t id = at_int(&linux_user, ids[i]);
-            if (id < 0 || id > INT32_MAX)
-                bad_int(e, &linux_user, ids[i], id, "must be between 0 and %d, inclusive",
-                        INT32_MAX);
-        }
+        if (windows)
+            continue;
+        struct at groups = at_child(&linux_user, "supplementalGroups");
+        for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+            check_id(e, &linux_user, ids[i], at_int(&linux_user, ids[i]));
+        at_each(group, &groups) check_id(e, &group, NULL, json_integer_value(group.v));
     }
 }
 

@@ -41,6 +41,11 @@ int api_get(struct call *c, struct failure *f) {
         return -1;
     if (c->sub && streq(c->sub, "scale"))
         return scale_get(c, r, f);
+    struct printer p;
+    int rc = printer_init(&p, c, f);
+    printer_done(&p);
+    if (rc)
+        return -1;
     api_answer(c, 200, r);
     return 0;
 }
@@ -125,6 +130,11 @@ static int patch_kind_of(struct call *c, enum patch_kind *out, struct failure *f
         return fail(f, 415, "UnsupportedMediaType",
                     "server-side apply is not simulated; use client-side apply (kubectl apply "
                     "--server-side=false) or a JSON, merge or strategic merge patch");
+    if (custom)
+        return fail(f, 415, "UnsupportedMediaType",
+                    "the body of the request was in an unknown format - accepted media types "
+                    "include: application/json-patch+json, application/merge-patch+json, "
+                    "application/apply-patch+yaml");
     fail(f, 415, "UnsupportedMediaType", "415: Unsupported Media Type");
     f->details = true;
     return -1;
@@ -190,7 +200,8 @@ int api_patch(struct call *c, struct failure *f) {
     _cleanup_failure_ struct failure why = FAILURE_INIT;
     if (!json_is_object(raw))
         return invalid_patch(raw, "the patch does not leave an object", f);
-    if (body_check_kind(raw, i->group, i->version, i->kind, &why) ||
+    if ((c->res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, &why)
+                        : body_check_kind(raw, i->group, i->version, i->kind, &why)) ||
         body_decode(c, c->res, o.validation, raw, &obj, &why))
         return invalid_patch(raw, why.message, f);
     if (check_name(c, obj, f))

@@ -30,7 +30,7 @@ struct watch {
     /* ... then what changes. */
     uint64_t position;
     uint64_t version; /* of the last thing seen, for bookmarks */
-    bool bookmarks, bookmark_due, timed_out;
+    bool bookmark_due, timed_out;
     uint64_t not_before;    /* the client knows this version: older ones are no news */
     bool waiting;           /* the puller was told to wait */
     struct failure failure; /* the one event that this watch is */
@@ -147,8 +147,6 @@ static void on_bookmark(void *arg) {
 static void on_timeout(void *arg) {
     struct watch *w = arg;
     w->timed_out = true;
-    /* The last thing that a client learns is where to go on from. */
-    w->bookmark_due = w->bookmarks;
     wake(w);
 }
 
@@ -207,7 +205,6 @@ int api_watch(struct call *c, const struct list_options *o, struct failure *f) {
     w->stream.ops = &watch_ops;
     w->api = c->api;
     w->shelf = c->res->shelf;
-    w->bookmarks = o->bookmarks;
     shelf_listen(w->shelf, changed, w);
     *vec_push(&c->api->watches) = w;
     const char *name = c->name;
@@ -227,10 +224,11 @@ int api_watch(struct call *c, const struct list_options *o, struct failure *f) {
                           : TIMEOUT_MIN + prng_range(&world->random, 0, TIMEOUT_MIN);
     clock_set(&world->clock, &w->timeout,
               world->clock.now + (int64_t)((double)timeout * c->api->speed), on_timeout, w);
-    if (o->bookmarks)
+    /* One comes two seconds before the end at the latest, if there is that much time. */
+    int64_t first = MIN_OF(BOOKMARK_EVERY, timeout - SEC(2));
+    if (o->bookmarks && first > 0)
         clock_set(&world->clock, &w->bookmark,
-                  world->clock.now + (int64_t)((double)BOOKMARK_EVERY * c->api->speed), on_bookmark,
-                  w);
+                  world->clock.now + (int64_t)((double)first * c->api->speed), on_bookmark, w);
     c->reply->code = 200;
     c->reply->content_type = printer_type(&w->printer, true);
     c->reply->stream = &w->stream;

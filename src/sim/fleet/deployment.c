@@ -11,6 +11,7 @@
 #define REVISION "deployment.kubernetes.io/revision"
 #define DESIRED  "deployment.kubernetes.io/desired-replicas"
 #define MAXIMUM  "deployment.kubernetes.io/max-replicas"
+#define HISTORY  "deployment.kubernetes.io/revision-history"
 #define HASH     "pod-template-hash"
 
 struct deployments {
@@ -259,6 +260,14 @@ static bool sync_revision(struct look *l, bool create) {
         char digits[24];
         (void)snprintf(digits, sizeof digits, "%" PRId64, revision);
         size_t i = place_of(l, l->new_set);
+        /* An old template is back: under which number it was known is kept. */
+        const char *was = map_get(l->new_set->obj->meta.annotations, REVISION);
+        const char *before = map_get(l->new_set->obj->meta.annotations, HISTORY);
+        if (was) {
+            _cleanup_free_ char *history = before ? xasprintf("%s,%s", before, was) : xstrdup(was);
+            fleet_set_meta(l->f, l->f->replica_sets, l->new_set, "annotations", HISTORY, history);
+            refresh(l, i);
+        }
         fleet_set_meta(l->f, l->f->replica_sets, l->new_set, "annotations", REVISION, digits);
         refresh(l, i);
     } else {
@@ -691,7 +700,8 @@ static void pod_changed(void *arg, const struct change *change) {
 static void *start(struct fleet *f) {
     struct deployments *c = xnew(struct deployments);
     c->fleet = f;
-    c->queue = queue_new(f->world, MSEC(1), MSEC(10), sync, c);
+    /* Behind the ReplicaSets: what they were told is done before they are told more. */
+    c->queue = queue_new(f->world, MSEC(6), MSEC(15), sync, c);
     shelf_listen(f->deployments->shelf, deployment_changed, c);
     shelf_listen(f->replica_sets->shelf, set_changed, c);
     shelf_listen(f->pods->shelf, pod_changed, c);

@@ -30,9 +30,16 @@ static void furnish(struct namespaces *c, const char *ns) {
             NULL));
 }
 
-/* Deletes what is there; how much is left? */
-static size_t empty(struct fleet *f, const char *ns) {
-    size_t left = 0;
+/* What is left of a namespace that is being emptied. */
+struct left {
+    size_t n;
+    struct str resources;  /* "configmaps. has 1 resource instances, ..." */
+    struct str finalizers; /* of the first that holds something */
+    size_t held;
+};
+
+/* Deletes what is there. */
+static void empty(struct fleet *f, const char *ns, struct left *left) {
     const struct shelf *done = NULL;
     for (size_t i = 0; i < f->api->resources.len; i++) {
         struct resource *res = f->api->resources.p[i];
@@ -40,6 +47,7 @@ static size_t empty(struct fleet *f, const char *ns) {
             continue;
         done = res->shelf; /* versions of one resource stand together */
         struct snapshot *snap = shelf_snapshot(res->shelf);
+        size_t here = 0;
         for (size_t k = snapshot_seek(snap, ns, ""); k < snap->n; k++) {
             const struct meta *m = &snap->items[k]->obj->meta;
             if (!str_same(m->ns, ns))
@@ -48,11 +56,66 @@ static size_t empty(struct fleet *f, const char *ns) {
             o.propagation = "Background";
             if (!m->deleted)
                 fleet_delete(f, res, ns, m->name, &o);
-            left += shelf_get(res->shelf, ns, m->name) != NULL;
+            const struct record *still = shelf_get(res->shelf, ns, m->name);
+            if (!still)
+                continue;
+            here++;
+            for (size_t x = 0; x < list_len(still->obj->meta.finalizers); x++) {
+                if (!left->held++)
+                    str_add(&left->finalizers, still->obj->meta.finalizers[x]);
+            }
         }
         snapshot_unref(snap);
+        if (here) {
+            str_addf(&left->resources, "%s%s.%s has %zu resource instances",
+                     left->resources.len ? ", " : "", res->info->plural, res->info->group, here);
+            left->n += here;
+        }
     }
-    return left;
+}
+
+static json_t *condition(const char *type, bool value, const char *reason, const char *message,
+                         const char *now) {
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", type, "status", value ? "True" : "False",
+                     "lastTransitionTime", now, "reason", reason, "message", message);
+}
+
+/* Says what a namespace that cannot go is waiting for. */
+static void tell(struct fleet *f, struct record *r, const struct left *left) {
+    char now[TIMEFMT_LEN];
+    time_format(f->world->clock.now, false, now);
+    _cleanup_free_ char *rest =
+        left->n ? xasprintf("Some resources are remaining: %s", str_get(&left->resources))
+                : xstrdup("All content successfully removed");
+    _cleanup_free_ char *held =
+        left->held
+            ? xasprintf(
+                  "Some content in the namespace has finalizers remaining: %s in %zu resource "
+                  "instances",
+                  str_get(&left->finalizers), left->held)
+            : xstrdup("All content-preserving finalizers finished");
+    json_t *fresh = json_pack(
+        "[o, o, o, o, o]",
+        condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+                  "All resources successfully discovered", now),
+        condition("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
+                  "All legacy kube types successfully parsed", now),
+        condition("NamespaceDeletionContentFailure", false, "ContentDeleted",
+                  "All content successfully deleted, may be waiting on finalization", now),
+        condition("NamespaceContentRemaining", left->n > 0,
+                  left->n ? "SomeResourcesRemain" : "ContentRemoved", rest, now),
+        condition("NamespaceFinalizersRemaining", left->held > 0,
+                  left->held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers", held, now));
+    _cleanup_json_ json_t *obj = record_json(r);
+    json_t *status = json_object_get(obj, "status"), *item, *old;
+    size_t i, k;
+    json_array_foreach(fresh, i, item) /* times move only with their condition */
+        json_array_foreach(json_object_get(status, "conditions"), k,
+                           old) if (str_same(json_str(old, "type"), json_str(item, "type")) &&
+                                    str_same(json_str(old, "status"), json_str(item, "status")))
+            json_object_set(item, "lastTransitionTime", json_object_get(old, "lastTransitionTime"));
+    json_object_set_new(status, "conditions", fresh);
+    fleet_put_status(f, f->namespaces, r, json_incref(status));
 }
 
 static bool sync(void *arg, const char *none, const char *name) {
@@ -66,11 +129,19 @@ static bool sync(void *arg, const char *none, const char *name) {
         furnish(c, name);
         return true;
     }
-    if (empty(f, name)) {
+    struct left left = {0};
+    empty(f, name, &left);
+    r = shelf_get(f->namespaces->shelf, NULL, name);
+    if (r && left.n)
+        tell(f, r, &left);
+    str_done(&left.resources);
+    str_done(&left.finalizers);
+    if (!r)
+        return true;
+    if (left.n) {
         queue_add_after(c->queue, NULL, name, RETRY);
         return true;
     }
-    r = shelf_get(f->namespaces->shelf, NULL, name);
     json_t *obj = record_json(r);
     json_t *list = json_object_get(json_object_get(obj, "spec"), "finalizers"), *v;
     size_t i;

@@ -178,7 +178,7 @@ static void pod_changed(void *arg, const struct change *change) {
 static void *start(struct fleet *f) {
     struct replica_sets *c = xnew(struct replica_sets);
     c->fleet = f;
-    c->queue = queue_new(f->world, MSEC(1), MSEC(10), sync, c);
+    c->queue = queue_new(f->world, MSEC(1), MSEC(4), sync, c);
     shelf_listen(f->replica_sets->shelf, set_changed, c);
     shelf_listen(f->pods->shelf, pod_changed, c);
     return c;

@@ -4,10 +4,50 @@
 #include "sim/fleet/parts.h"
 #include "sim/fleet/workload.h"
 
+/* A pod that is tolerated for a time: counted from when its taints were first seen. */
+struct waiting {
+    const char *uid; /* a pool entry */
+    int64_t since;
+};
+
 struct evictions {
     struct fleet *fleet;
     struct queue *queue;
+    struct htab waiting;
 };
+
+static uint32_t uid_hash(const char *uid) {
+    return hash_bytes(uid, strlen(uid));
+}
+static uint32_t waiting_hash(const void *entry) {
+    return uid_hash(((const struct waiting *)entry)->uid);
+}
+static bool waiting_equal(const void *entry, const void *uid) {
+    return streq(((const struct waiting *)entry)->uid, uid);
+}
+static const struct htab_ops waiting_ops = {waiting_hash, waiting_equal};
+
+static int64_t since(struct evictions *c, const char *uid) {
+    struct waiting *w = htab_find(&c->waiting, uid_hash(uid), uid);
+    if (!w) {
+        w = xnew(struct waiting);
+        w->uid = pool_ref(uid);
+        w->since = c->fleet->world->clock.now;
+        htab_insert(&c->waiting, w);
+    }
+    return w->since;
+}
+
+static void waiting_free(struct evictions *c, struct waiting *w) {
+    pool_unref(c->fleet->world->pool, w->uid);
+    free(w);
+}
+
+static void forget(struct evictions *c, const char *uid) {
+    struct waiting *w = htab_remove(&c->waiting, uid_hash(uid), uid);
+    if (w)
+        waiting_free(c, w);
+}
 
 static bool tolerates(const struct toleration *t, const struct taint *taint) {
     if (!str_empty(t->effect) && !str_same(t->effect, taint->effect))
@@ -57,10 +97,12 @@ static bool sync(void *arg, const char *ns, const char *name) {
             continue;
         int64_t n = stay(pod, t);
         if (n >= 0)
-            due = MIN_OF(due, (n ? (t->added ? t->added : now) + SEC(n) : now));
+            due = MIN_OF(due, n ? since(c, pod->meta.uid) + SEC(n) : now);
     }
-    if (due == INT64_MAX)
+    if (due == INT64_MAX) {
+        forget(c, pod->meta.uid);
         return true;
+    }
     if (due > now) {
         queue_add_after(c->queue, ns, name, due - now);
         return true;
@@ -80,6 +122,8 @@ static bool sync(void *arg, const char *ns, const char *name) {
 static void pod_changed(void *arg, const struct change *change) {
     struct evictions *c = arg;
     const struct pod *pod = record_as(pod, change->after);
+    if (change->type == CHANGE_DELETED)
+        forget(c, pod->meta.uid);
     if (change->type == CHANGE_DELETED || pod->meta.deleted || str_empty(pod->node_name))
         return;
     const struct pod *was = change->before ? record_as(pod, change->before) : NULL;
@@ -102,6 +146,7 @@ static void node_changed(void *arg, const struct change *change) {
 static void *start(struct fleet *f) {
     struct evictions *c = xnew(struct evictions);
     c->fleet = f;
+    htab_init(&c->waiting, &waiting_ops);
     c->queue = queue_new(f->world, MSEC(5), MSEC(50), sync, c);
     shelf_listen(f->pods->shelf, pod_changed, c);
     shelf_listen(f->nodes->shelf, node_changed, c);
@@ -113,6 +158,10 @@ static void stop(void *part) {
     shelf_unlisten(c->fleet->pods->shelf, pod_changed, c);
     shelf_unlisten(c->fleet->nodes->shelf, node_changed, c);
     queue_free(c->queue);
+    struct waiting *w;
+    for (uint32_t i = 0; (w = htab_next(&c->waiting, &i));)
+        waiting_free(c, w);
+    htab_done(&c->waiting);
     free(c);
 }
 

@@ -64,6 +64,9 @@ static void test_gos(void **state) {
         {"null", true},
         {" [ 1 , { \"a\" : [ ] } ] ", true},
         {"{\"b\":1,\"a\":2}", true},
+        /* names are compared as they are read */
+        {"{\"\\u0062\" : \"x\", \"<\":{}}", true},
+        {"{\"\\u0062\":\"\\u0062\"}", false},
         {"\" \"", true},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

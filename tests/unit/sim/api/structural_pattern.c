@@ -26,11 +26,43 @@ static void bad(const char *text, const char *why) {
 static void test_good(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "",       "a|b",    "(|)",   "()",        "a{,2}",    "a{",        "}",      "{",
-        "x{2}?",  "^*",     "$+",    "\\b*",      "[]a]",     "[a-]",      "[-a]",   "[\\d-z]",
-        "(?i)a",  "(?-i)x", "(?U)x", "(?P<n>x)",  "(?<n>x)",  "\\Qa(b\\E", "\\Qx",   "\\07",
-        "\\x41",  "\\_",    "\\pL",  "\\p{Lu}",   "\\P{^Lu}", "\\p{han}",  "[[:^digit:]]",
-        "[[:alpha]", "a(?i)*", "a*(?i)*", "a{1000}", "(a{10}){100}", "\xc3\xa9+",
+        "",
+        "a|b",
+        "(|)",
+        "()",
+        "a{,2}",
+        "a{",
+        "}",
+        "{",
+        "x{2}?",
+        "^*",
+        "$+",
+        "\\b*",
+        "[]a]",
+        "[a-]",
+        "[-a]",
+        "[\\d-z]",
+        "(?i)a",
+        "(?-i)x",
+        "(?U)x",
+        "(?P<n>x)",
+        "(?<n>x)",
+        "\\Qa(b\\E",
+        "\\Qx",
+        "\\07",
+        "\\x41",
+        "\\_",
+        "\\pL",
+        "\\p{Lu}",
+        "\\P{^Lu}",
+        "\\p{han}",
+        "[[:^digit:]]",
+        "[[:alpha]",
+        "a(?i)*",
+        "a*(?i)*",
+        "a{1000}",
+        "(a{10}){100}",
+        "\xc3\xa9+",
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         good(texts[i]);
@@ -83,7 +115,8 @@ static void test_limits(void **state) {
     _cleanup_err_ struct err err = ERR_INIT;
     struct pattern *p;
     assert_int_equal(pattern_compile(str_get(&deep), &p, &err), -EINVAL);
-    assert_true(str_starts(err_msg(&err), "error parsing regexp: expression nests too deeply: `(("));
+    assert_true(
+        str_starts(err_msg(&err), "error parsing regexp: expression nests too deeply: `(("));
     str_reset(&deep);
     /* many flags between: repetitions within repetitions */
     str_addc(&deep, 'a');

@@ -86,8 +86,7 @@ static void test_hostile(void **state) {
     assert_int_equal(match("^(a+)+$", str_get(&text)), 1);
     assert_int_equal(match("(a*)*(a*)*(a*)*b", str_get(&text)), 0);
     str_reset(&text);
-    struct prng random;
-    prng_seed(&random, 1);
+    struct prng random = {1};
     for (int i = 0; i < 20000; i++)
         str_addc(&text, "ab"[prng_next(&random) & 1]);
     assert_int_equal(match("^(a|b)*a(a|b){800}c$", str_get(&text)), 0);
@@ -101,7 +100,7 @@ static void test_gives_up(void **state) {
     for (int i = 0; i < 4000; i++)
         str_addc(&text, 'a');
     struct str pattern = STR_INIT;
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 30; i++)
         str_add(&pattern, "a{0,1000}");
     str_addc(&pattern, 'b');
     assert_int_equal(match(str_get(&pattern), str_get(&text)), -E2BIG);

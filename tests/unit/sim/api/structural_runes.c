@@ -51,8 +51,8 @@ static void test_names(void **state) {
     /* spelling does not matter, aliases are known */
     assert_true(named_has("lu", 'A') && named_has("L_u", 'A') && named_has("GREEK", 0x3b1));
     assert_true(named_has("Uppercase_Letter", 'A') && named_has("punct", '!'));
-    static const char *const unknown[] = {"", "Nope", "Old_Italic", "L&", "\xc3\xa9", "Luu",
-                                          "A very long name that no category has"};
+    static const char *const unknown[] = {
+        "", "Nope", "Old_Italic", "L&", "\xc3\xa9", "Luu", "A very long name that no category has"};
     for (size_t i = 0; i < ARRAY_LEN(unknown); i++) {
         _cleanup_runes_ struct runes s = RUNES_INIT;
         assert_false(runes_add_named(&s, view_of(unknown[i])));
@@ -88,8 +88,8 @@ static void test_one_category(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges), cmocka_unit_test(test_negate_everything),
-        cmocka_unit_test(test_names),  cmocka_unit_test(test_case),
+        cmocka_unit_test(test_ranges),       cmocka_unit_test(test_negate_everything),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_case),
         cmocka_unit_test(test_one_category),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,8 +71,7 @@ static inline struct structural *compile(const char *text) {
 
 /* One for the spec of an object. */
 static inline struct structural *compile_spec(const char *text) {
-    _cleanup_free_ char *whole =
-        xasprintf("{'type':'object','properties':{'spec':%s}}", text);
+    _cleanup_free_ char *whole = xasprintf("{'type':'object','properties':{'spec':%s}}", text);
     return compile(whole);
 }
 
