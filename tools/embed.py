@@ -23,7 +23,10 @@ def main() -> int:
         parts.append(f"static const char text_{i}[] = {literal(file.read_text(encoding='utf-8'))};")
     parts.append("const struct scenario_row scenario_rows[] = {")
     parts += [f'    {{"{file.stem}", text_{i}}},' for i, file in enumerate(files)]
-    parts += ["};", f"const size_t scenario_n_rows = {len(files)};", ""]
+    parts += ["};", f"const size_t scenario_n_rows = {len(files)};"]
+    parts.append("const char *const scenario_names[] = {")
+    parts += [f'    "{file.stem}",' for file in files]
+    parts += ["    0};", ""]
     output.write_text("\n".join(parts), encoding="utf-8")
     return 0
 

@@ -8,6 +8,7 @@ answer.  A refusal is recorded with its causes, an object only where little was 
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from pathlib import Path
 from strategy_cases import GONE
 from strategy_judge import Case, Judge, normal
 
-MOST = 24        # cases of each kind of answer in a file
+MOST = 12        # creations, and updates, of each kind of answer in a file
 LONGEST = 3000   # characters of one answer
 
 # Which cases are about which source file: the name of the case.
@@ -64,7 +65,7 @@ class File:
     def __init__(self, judge: Judge) -> None:
         self.objects: dict[str, dict] = {}
         self.cases: list[dict] = []
-        self.kept = {"refused": 0, "taken": 0}
+        self.kept: collections.Counter = collections.Counter()
         self.world = [{k: v for k, v in o.items() if k != "status"} for o in judge.world]
         for entry in self.world:
             entry["metadata"] = {k: v for k, v in entry["metadata"].items() if k != "managedFields"}
@@ -93,7 +94,7 @@ class File:
             entry["causes" if "causes" in details else "message"] = (
                 [[c["reason"], c["message"], c["field"]] for c in details.get("causes", [])] or
                 answer["status"]["message"])
-        kind = "taken" if "object" in answer else "refused"
+        kind = ("object" in answer, "update" in case.request)
         if self.kept[kind] >= MOST or len(json.dumps(entry)) > LONGEST:
             return
         base = case.base or sent

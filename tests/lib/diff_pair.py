@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from diff_run import LivePlayer, Player, compare
 from kinds import NAMESPACE_KIND, NODE
 from process import ClusterError, Died, wait_for
 
+SORTS = 30  # of differences that are told
 SEQUENCES: dict[str, Callable[[int], list[dict]]] = {"calls": diff_calls.sequence, "lives": diff_life.sequence}
 
 
@@ -82,6 +84,18 @@ class Side:
         return player
 
 
+def summary(found: list[list[str]]) -> list[str]:
+    """One of each sort of difference, the most frequent first: those that differ at the same place in the same way are one sort."""
+    sorts: dict[str, list[list[str]]] = {}
+    for lines in found:
+        place = re.sub(r"\[\d+\]|\d+", "#", lines[2])
+        sorts.setdefault(place, []).append(lines)
+    told = []
+    for alike in sorted(sorts.values(), key=len, reverse=True)[:SORTS]:
+        told += [f"-- {len(alike)} like this:"] + alike[0]
+    return told
+
+
 class Pair:
     def __init__(self, one: Side, other: Side) -> None:
         self.sides = (one, other)
@@ -89,7 +103,7 @@ class Pair:
     def run(self, what: str, seed: int, steps: list[dict]) -> list[str]:
         with ThreadPoolExecutor(2) as pool:
             one, other = pool.map(lambda side: side.play(what, seed, steps), self.sides)
-        return compare(steps, one, other)
+        return compare(steps, one, other, (f"{self.sides[0].name} ", f"{self.sides[1].name} "))
 
     def difference(self, what: str, seed: int) -> list[str]:
         lines = self.run(what, seed, SEQUENCES[what](seed))
@@ -102,7 +116,7 @@ class Pair:
             side.ready(what)
         with ThreadPoolExecutor(workers) as pool:
             found = [lines for lines in pool.map(lambda seed: self.difference(what, seed), seeds) if lines]
-        return [f"{len(found)} of {len(seeds)} sequences differ"] + [line for lines in found[:8] for line in lines] if found else []
+        return [f"{len(found)} of {len(seeds)} sequences differ"] + summary(found) if found else []
 
     def shrink(self, what: str, seed: int, say: Callable[[str], None]) -> list[dict]:
         """Leaves out as many steps as it can: halves first, then single ones, while a difference remains."""

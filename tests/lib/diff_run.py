@@ -31,10 +31,14 @@ REPLACED = [
     (re.compile(r"\b((?:sts|ds)\d+)-[0-9a-z]{8,10}\b"), r"\1-HASH"),
     (re.compile(r"((?:UID|Version|version) in (?:the )?(?:record|precondition) \()\d+\)"), r"\1VERSION)"),
     (re.compile(r"(resource version: \d+, current: )\d+"), r"\1VERSION"),
-    (re.compile(r'(\(core\.[A-Za-z]+\)|scheme ")[^"]*'), r"\1"),
+    (re.compile(r' in scheme "[^"]*"'), ""),
+    (re.compile(r"StorageError: invalid object, Code: 4, Key: \S+, ResourceVersion: 0, AdditionalErrorMsg: "), ""),
 ]
 DROPPED = {"managedFields", "clusterIP", "clusterIPs", "podIP", "podIPs", "hostIP", "hostIPs"}
 HASHES = {"pod-template-hash", "controller-revision-hash"}
+
+# Warnings about fields that are not known or stand twice; what else is wise or not about an object is not simulated.
+TOLD = ("unknown field", "duplicate field")
 
 
 def words(text: str) -> str:
@@ -76,6 +80,7 @@ class Player:
         self.w = Wire(api)
         self.seen: dict[str, list[dict]] = {}
         self.token = ""
+        self.words: dict[str, str] = {}  # what has another name on each server
         self.begin: dict[str, str] = {}
 
     def fill(self, text: str) -> str:
@@ -129,11 +134,13 @@ class Player:
 
     def shown(self, answer: Answer) -> dict:
         text = answer.text.replace(self.ns, "NS")
+        for word, name in self.words.items():
+            text = text.replace(name, word)
         try:
             told = plain(json.loads(text)) if text else None
         except ValueError:
             told = words(text)
-        return {"code": answer.code, "type": answer.headers["Content-Type"], "warnings": sorted(words(w.replace(self.ns, "NS")) for w in answer.warnings),
+        return {"code": answer.code, "type": answer.headers["Content-Type"], "warnings": sorted(words(w.replace(self.ns, "NS")) for w in answer.warnings if w.startswith(TOLD)),
                 "retry": answer.headers["Retry-After"], "body": told}
 
     def watch(self, step: dict) -> dict:
@@ -220,10 +227,10 @@ class LivePlayer(Player):
         return {key: sorted(rows, key=json.dumps) for key, rows in picture.items()}
 
 
-def compare(steps: list[dict], one: list[dict], other: list[dict]) -> list[str]:
+def compare(steps: list[dict], one: list[dict], other: list[dict], names: tuple[str, str]) -> list[str]:
     """The first step whose results differ, or that one could not take, and how; nothing when all agree."""
     for number, (step, a, b) in enumerate(zip(steps, one, other)):
-        lines = differences(a, b) or [f"both: {a['stopped']}"] * ("stopped" in a)
+        lines = differences(a, b, names=names) or [f"both: {a.get('stopped')}"] * ("stopped" in a)
         if lines:
             shown = json.dumps(step, ensure_ascii=False)
             return [f"step {number}: {shown[:1500]}"] + [f"  {line}" for line in lines[:12]]

@@ -258,7 +258,8 @@ class World:
 
         def pod(found: dict) -> dict:
             owner, daemon = owner_of(found), (owner_of(found) or {}).get("kind") == "DaemonSet"
-            return {"name": found["metadata"]["name"], "owner": owner and f"{owner['kind']} {owner['name']}", "phase": found["status"]["phase"], "ready": ready(found),
+            return {"name": found["metadata"]["name"], "owner": owner and f"{owner['kind']} {owner['name']}", "ready": ready(found),
+                    "phase": "waits" if self.waits(found) else found["status"]["phase"],  # whether it runs meanwhile is its kubelet's affair
                     "labels": {k: "somewhere" if k.startswith("topology.") else v for k, v in found["metadata"].get("labels", {}).items()
                                if not k.endswith(("-hash", "-uid"))},
                     "node": found["spec"].get("nodeName") if daemon else bool(found["spec"].get("nodeName"))}

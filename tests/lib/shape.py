@@ -39,19 +39,22 @@ VERSION = Like(r"[1-9][0-9]*")
 ABSENT = None  # as a wanted value: the key must not be there
 
 
-def differences(seen: object, wanted: object, path: str = "", whole: bool = True) -> list[str]:
-    """Where seen is not what is wanted, one line a place.  whole: keys that nobody asked for are differences too."""
+def differences(seen: object, wanted: object, path: str = "", whole: bool = True, names: tuple[str, str] = ("", "wanted ")) -> list[str]:
+    """Where seen is not what is wanted, one line a place.  whole: keys that nobody asked for are differences too.
+
+    names: what to call the two in the lines.
+    """
     if isinstance(seen, dict) and isinstance(wanted, dict):
         keys = set(wanted) | (set(seen) if whole else set())
         return [line for key in sorted(keys)
-                for line in differences(seen.get(key), wanted.get(key), f"{path}.{key}", whole)]
+                for line in differences(seen.get(key), wanted.get(key), f"{path}.{key}", whole, names)]
     if isinstance(seen, list) and isinstance(wanted, list) and len(seen) == len(wanted):
-        return [line for i, (a, b) in enumerate(zip(seen, wanted)) for line in differences(a, b, f"{path}[{i}]", whole)]
+        return [line for i, (a, b) in enumerate(zip(seen, wanted)) for line in differences(a, b, f"{path}[{i}]", whole, names)]
     if type(seen) is bool or type(wanted) is bool:  # True is 1 for Python and is not for JSON
         same = type(seen) is type(wanted) and seen == wanted or isinstance(wanted, Anything) and seen is not None
     else:
         same = wanted == seen
-    return [] if same else [f"{path or 'value'}: {seen!r:.300}, wanted {wanted!r:.300}"]
+    return [] if same else [f"{path or 'value'}: {names[0]}{seen!r:.300}, {names[1]}{wanted!r:.300}"]
 
 
 def assert_is(seen: object, wanted: object, what: object = "") -> None:

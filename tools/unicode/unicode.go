@@ -1,7 +1,7 @@
 // Writes src/sim/api/structural_runes_data.c out of Go's own tables, which are what the real
 // server's patterns are matched with:
 //
-//	go run tools/unicode/unicode.go > src/sim/api/structural_runes_data.c
+//	go run tools/unicode/unicode.go | clang-format > src/sim/api/structural_runes_data.c
 package main
 
 import (

@@ -254,7 +254,7 @@ int crd_accept(const json_t *json, struct crd **out, struct field_errors *e) {
     size_t n = json_array_size(json_object_get(json_object_get(json, "spec"), "versions"));
     size_t before = e->v.len;
     struct structural **schemas = xcalloc(n + 1, sizeof *schemas);
-    crd_check(json, NULL, schemas, e);
+    crd_check(json, NULL, true, schemas, e);
     if (e->v.len > before) {
         for (size_t i = 0; i < n; i++)
             structural_free(schemas[i]);

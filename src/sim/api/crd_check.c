@@ -246,16 +246,17 @@ static bool has_status(const json_t *subresources) {
 
 /* Compiles the schema of a piece; the caller owns the result. */
 static struct structural *check_schema(struct field_errors *e, const json_t *piece, bool status,
-                                       const struct spath *path) {
+                                       bool stored, const struct spath *path) {
     const json_t *schema = crd_schema(piece);
     if (!schema)
         return NULL;
     _cleanup_str_ struct str where = STR_INIT;
     spath_print(&where, SPATH_CHILD(path, "openAPIV3Schema"));
-    return structural_compile(schema, str_get(&where), status, e);
+    return stored ? structural_compile_stored(schema, str_get(&where), status, e)
+                  : structural_compile(schema, str_get(&where), status, e);
 }
 
-static void check_version(struct field_errors *e, const struct crd_view *v, size_t i,
+static void check_version(struct field_errors *e, const struct crd_view *v, size_t i, bool stored,
                           struct structural **out) {
     const json_t *version = json_array_get(v->versions, i);
     const struct spath *path = SPATH_AT(SPATH_CHILD(SPEC, "versions"), i);
@@ -264,7 +265,7 @@ static void check_version(struct field_errors *e, const struct crd_view *v, size
     check_text(e, SPATH_CHILD(path, "name"), strna(json_str(version, "name")), name_dns1035_label,
                "");
     check_deprecation(e, version, path);
-    *out = check_schema(e, schema, has_status(crd_piece(v, i, PIECE_SUBRESOURCES)),
+    *out = check_schema(e, schema, has_status(crd_piece(v, i, PIECE_SUBRESOURCES)), stored,
                         SPATH_CHILD(path, "schema"));
     check_subresources(e, subresources, SPATH_CHILD(path, "subresources"));
     check_columns(e, crd_of_version(v, i, PIECE_COLUMNS), path);
@@ -377,7 +378,8 @@ static void check_schemas_there(struct field_errors *e, const struct crd_view *v
                     "must be false in order to use defaults in the schema");
 }
 
-static void check_spec(struct field_errors *e, const struct crd_view *v, struct structural **out) {
+static void check_spec(struct field_errors *e, const struct crd_view *v, bool stored,
+                       struct structural **out) {
     check_group(e, v->spec);
     check_one_of_texts(e, SPATH_CHILD(SPEC, "scope"), json_str(v->spec, "scope"), "Cluster",
                        "Namespaced");
@@ -385,7 +387,7 @@ static void check_spec(struct field_errors *e, const struct crd_view *v, struct 
     bool any_status = false;
     for (size_t i = 0; i < json_array_size(v->versions); i++) {
         any_status |= has_status(crd_piece(v, i, PIECE_SUBRESOURCES));
-        check_version(e, v, i, &out[i]);
+        check_version(e, v, i, stored, &out[i]);
     }
     check_versions_together(e, v);
     check_names_there(e, v->names);
@@ -397,7 +399,7 @@ static void check_spec(struct field_errors *e, const struct crd_view *v, struct 
         const struct spath *path = SPATH_CHILD(SPEC, "validation");
         struct field_errors again = {0};
         for (size_t i = 0; i < json_array_size(v->versions); i++)
-            out[i] = check_schema(i ? &again : e, schema, any_status, path);
+            out[i] = check_schema(i ? &again : e, schema, any_status, stored, path);
         field_errors_done(&again);
     }
     check_subresources(e, crd_shared(v, PIECE_SUBRESOURCES), SPATH_CHILD(SPEC, "subresources"));
@@ -495,13 +497,13 @@ static void check_meta_of(struct field_errors *e, const json_t *crd, const json_
         check_meta_generic(e, &meta, false, name_dns1123_subdomain, NULL);
 }
 
-void crd_check(const json_t *crd, const json_t *old, struct structural **out,
+void crd_check(const json_t *crd, const json_t *old, bool stored, struct structural **out,
                struct field_errors *e) {
     struct crd_view v = crd_view(crd);
     if (!old)
         check_own_name(e, crd, &v);
     check_meta_of(e, crd, old);
-    check_spec(e, &v, out);
+    check_spec(e, &v, stored, out);
     if (old)
         check_unchanged(e, crd, old);
     check_status(e, crd);
@@ -517,7 +519,7 @@ void crd_check(const json_t *crd, const json_t *old, struct structural **out,
 static void check_alone(const json_t *crd, const json_t *old, struct field_errors *e) {
     size_t n = json_array_size(json_object_get(json_object_get(crd, "spec"), "versions"));
     struct structural **schemas = xcalloc(n + 1, sizeof *schemas);
-    crd_check(crd, old, schemas, e);
+    crd_check(crd, old, false, schemas, e);
     for (size_t i = 0; i < n; i++)
         structural_free(schemas[i]);
     free(schemas);

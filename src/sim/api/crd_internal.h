@@ -24,8 +24,9 @@ const json_t *crd_piece(const struct crd_view *v, size_t i, enum crd_piece piece
 /* The schema within a piece of that kind, or NULL. */
 const json_t *crd_schema(const json_t *piece);
 
-/* crd_check.c; with `out`, keeps the compiled schemas, one per version. */
-void crd_check(const json_t *crd, const json_t *old, struct structural **out,
+/* crd_check.c: fills `out` with the compiled schemas, one per version. What is `stored` was judged
+ * before, its defaults are not judged again. */
+void crd_check(const json_t *crd, const json_t *old, bool stored, struct structural **out,
                struct field_errors *e);
 /* crd_dump.c: the versions as Go prints them, for the errors that show them all. */
 void crd_dump_versions(struct str *out, const struct crd_view *v);

@@ -178,7 +178,8 @@ static int merge_items(const json_t *live, const json_t *patch, const char *merg
     return rc;
 }
 
-/* What is in either list, each once. */
+/* What is in either list, each once. (With one twice in the live list, which is none of a server's,
+ * the order that the original gives depends on the capacity of a slice.) */
 static json_t *unite_scalars(const json_t *live, const json_t *patch) {
     const json_t *lists[] = {live, patch};
     json_t *all = json_array(), *item;
@@ -224,8 +225,7 @@ static json_t *held_after(const json_t *merged, size_t room) {
     return held;
 }
 
-/* `deletes`: the patch is a list of $deleteFromPrimitiveList. `held`, unless NULL: see
- * held_after().
+/* `deletes`: the patch is a list of $deleteFromPrimitiveList. `held` (may be NULL): held_after().
  */
 static int merge_lists(json_t *live, json_t *patch, struct place at, const char *merge_key,
                        bool deletes, json_t **out, json_t **held, struct err *err) {

@@ -13,9 +13,9 @@ static void add_real(struct str *out, double v) {
         snprintf(text, sizeof text, "%.*e", digits - 1, v);
     while (strtod(text, NULL) != v && ++digits <= 17);
     const char *e = strchr(text, 'e');
-    int exponent = e ? atoi(e + 1) : 0;
+    long exponent = e ? strtol(e + 1, NULL, 10) : 0;
     if (exponent >= -4 && exponent < 6)
-        snprintf(text, sizeof text, "%.*f", MAX_OF(digits - 1 - exponent, 0), v);
+        snprintf(text, sizeof text, "%.*f", (int)MAX_OF(digits - 1 - exponent, 0L), v);
     str_add(out, text);
 }
 

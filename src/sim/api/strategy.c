@@ -113,10 +113,17 @@ static void drop_namespace(const struct strategy *s, json_t *obj) {
 /* The same owner twice is one owner. */
 static void drop_double_owners(json_t *obj) {
     json_t *owners = json_object_get(json_object_get(obj, "metadata"), "ownerReferences");
-    for (size_t i = 0; i < json_array_size(owners); i++)
-        for (size_t j = json_array_size(owners) - 1; j > i; j--)
-            if (json_equal(json_array_get(owners, i), json_array_get(owners, j)))
-                json_array_remove(owners, j);
+    if (json_array_size(owners) < 2)
+        return;
+    _cleanup_json_ json_t *seen = json_object(), *once = json_array();
+    size_t i;
+    json_t *owner;
+    json_array_foreach(owners, i, owner) {
+        if (!seen_before(seen, owner))
+            json_array_append(once, owner);
+    }
+    json_array_clear(owners);
+    json_array_extend(owners, once);
 }
 
 static int finish(struct strategy_call *c) {

@@ -84,32 +84,28 @@ static bool was_there(const json_t *old, const char *key, const char *value) {
 void check_ip(struct field_errors *e, const struct at *at, const char *value, const json_t *old,
               const char *key) {
     struct address a;
-    if (was_there(old, key, value))
-        return;
-    if (!parse(value, &a))
-        bad_string(e, at, NULL, value,
-                   "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-    else if (!a.strict)
-        bad_string(e, at, NULL, value, "must not have leading 0s");
-    else if (is_mapped(&a))
-        bad_string(e, at, NULL, value, "must not be an IPv4-mapped IPv6 address");
+    const char *why = !parse(value, &a)
+                          ? "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+                      : !a.strict     ? "must not have leading 0s"
+                      : is_mapped(&a) ? "must not be an IPv4-mapped IPv6 address"
+                                      : NULL;
+    if (why && !was_there(old, key, value))
+        bad_string(e, at, NULL, value, "%s", why);
 }
 
 void check_cidr(struct field_errors *e, const struct at *at, const char *value, const json_t *old) {
     struct address a;
     int bits;
     bool strict_bits;
-    if (was_there(old, NULL, value))
-        return;
-    if (!parse_cidr(value, &a, &bits, &strict_bits))
-        bad_string(e, at, NULL, value,
-                   "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
-    else if (!a.strict || !strict_bits)
-        bad_string(e, at, NULL, value, "must not have leading 0s in IP or prefix length");
-    else if (is_mapped(&a))
-        bad_string(e, at, NULL, value, "must not have an IPv4-mapped IPv6 address");
-    else if (bits_beyond(&a, bits))
-        bad_string(e, at, NULL, value, "must not have bits set beyond the prefix length");
+    const char *why = !parse_cidr(value, &a, &bits, &strict_bits)
+                          ? "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+                      : !a.strict || !strict_bits
+                          ? "must not have leading 0s in IP or prefix length"
+                      : is_mapped(&a)         ? "must not have an IPv4-mapped IPv6 address"
+                      : bits_beyond(&a, bits) ? "must not have bits set beyond the prefix length"
+                                              : NULL;
+    if (why && !was_there(old, NULL, value))
+        bad_string(e, at, NULL, value, "%s", why);
 }
 
 bool addresses_are_dual(const json_t *list, const char *key) {

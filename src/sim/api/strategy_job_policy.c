@@ -44,17 +44,16 @@ static void check_exit_codes(struct field_errors *e, const struct at *codes, con
         bad_value(e, &values, NULL, values.v, "at least one value is required");
     else if (n > 255)
         bad_too_many(e, &values, NULL, n, 255);
+    _cleanup_json_ json_t *seen = json_object();
     at_each(value, &values) {
         int64_t code = json_integer_value(value.v);
         if (in && code == 0)
             bad_int(e, &value, NULL, code, "must not be 0 for the In operator");
-        for (size_t i = 0; i < value.index; i++)
-            if (json_integer_value(json_array_get(values.v, i)) == code) {
-                _cleanup_str_ struct str path = STR_INIT;
-                at_path(&value, NULL, &path);
-                field_error(e, FIELD_DUPLICATE, str_get(&path), value.v, "%s", "");
-                break;
-            }
+        if (seen_before(seen, value.v)) {
+            _cleanup_str_ struct str path = STR_INIT;
+            at_path(&value, NULL, &path);
+            field_error(e, FIELD_DUPLICATE, str_get(&path), value.v, "%s", "");
+        }
         ordered &= value.index == 0 ||
                    json_integer_value(json_array_get(values.v, value.index - 1)) <= code;
     }
@@ -124,12 +123,13 @@ int64_t count_indexes(const char *text, int64_t completions, struct str *why) {
             const char *part = i && dash ? dash + 1 : interval;
             if (!i && dash)
                 *dash = '\0';
-            size_t digits = strspn(part, "0123456789");
-            if (digits == 0 || part[digits] || digits > 18) {
+            const char *number = part + (*part == '+'); /* Go takes a sign */
+            size_t digits = strspn(number, "0123456789");
+            if (digits == 0 || number[digits] || digits > 18) {
                 str_addf(why, "cannot convert string to integer for index: \"%s\"", part);
                 return -1;
             }
-            ends[i] = atoll(part);
+            ends[i] = atoll(number);
             if (ends[i] >= completions) {
                 str_addf(why, "too large index: \"%s\"", part);
                 return -1;

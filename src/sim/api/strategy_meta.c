@@ -104,17 +104,17 @@ static int by_text(const void *a, const void *b) {
 /* No finalizer is added to what is being deleted. */
 static void check_no_new_finalizers(struct field_errors *e, const struct at *meta,
                                     const json_t *old) {
-    const json_t *have = json_object_get(old, "finalizers"), *f;
+    const json_t *have = json_object_get(old, "finalizers");
+    _cleanup_json_ json_t *known = json_object();
     VEC(const char *) extra = VEC_INIT;
     struct at finalizers = at_child(meta, "finalizers");
+    for (size_t i = 0; i < json_array_size(have); i++)
+        set_bool(known, strna(json_string_value(json_array_get(have, i))), true);
     at_each(item, &finalizers) {
-        bool known = false;
-        size_t i;
-        json_array_foreach((json_t *)have, i, f) known |= json_equal(f, item.v);
-        for (i = 0; i < extra.len; i++)
-            known |= streq(extra.p[i], strna(json_string_value(item.v)));
-        if (!known)
-            *vec_push(&extra) = strna(json_string_value(item.v));
+        const char *name = strna(json_string_value(item.v));
+        if (!json_object_get(known, name))
+            *vec_push(&extra) = name;
+        set_bool(known, name, true);
     }
     if (extra.len) {
         _cleanup_str_ struct str list = STR_INIT;

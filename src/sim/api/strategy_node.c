@@ -149,13 +149,14 @@ static void check_whole_node(struct field_errors *e, const struct at *node) {
 
 static void check_addresses(struct field_errors *e, const struct at *status) {
     struct at list = at_child(status, "addresses");
-    at_each(address, &list) for (size_t i = 0; i < address.index;
-                                 i++) if (json_equal(json_array_get(list.v, i), address.v)) {
+    _cleanup_json_ json_t *seen = json_object();
+    at_each(address, &list) {
+        if (!seen_before(seen, address.v))
+            continue;
         _cleanup_json_ json_t *shown = gotype_value(&go_node_address, address.v, NULL);
         _cleanup_str_ struct str path = STR_INIT;
         at_path(&address, NULL, &path);
         field_error(e, FIELD_DUPLICATE, str_get(&path), shown, "%s", "");
-        break;
     }
 }
 

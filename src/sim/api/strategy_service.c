@@ -318,15 +318,13 @@ static void check_cluster_ips(struct field_errors *e, const struct at *spec, con
         bad_value(e, &ips, NULL, ips.v, "first value must match `clusterIP`");
     else if (!*ip && n)
         bad_value(e, &ips, NULL, ips.v, "must be empty when `clusterIP` is not specified");
+    _cleanup_json_ json_t *seen = json_object();
     at_each(family, &family_list) {
         const char *name = strna(json_string_value(family.v));
         if (!is_one_of(name, families))
             bad_unsupported(e, &family, NULL, family.v, families);
-        for (size_t i = 0; i < family.index; i++)
-            if (json_equal(json_array_get(family_list.v, i), family.v)) {
-                bad_duplicate(e, &family, NULL, name);
-                break;
-            }
+        if (seen_before(seen, family.v))
+            bad_duplicate(e, &family, NULL, name);
     }
     if (at_has(spec, "ipFamilyPolicy"))
         check_one_of(e, spec, "ipFamilyPolicy", policies);

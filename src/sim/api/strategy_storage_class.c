@@ -57,12 +57,12 @@ static void check_topologies(struct field_errors *e, const struct at *root) {
         at_each(r, &list) {
             struct at values = at_child(&r, "values");
             const char *key = at_str(&r, "key");
+            _cleanup_json_ json_t *known = json_object();
             if (!json_array_size(values.v))
                 bad_required(e, &values, NULL, "");
-            at_each(v, &values) for (size_t i = 0; i < v.index;
-                                     i++) if (json_equal(json_array_get(values.v, i), v.v)) {
-                bad_duplicate(e, &v, NULL, strna(json_string_value(v.v)));
-                break;
+            at_each(v, &values) {
+                if (seen_before(known, v.v))
+                    bad_duplicate(e, &v, NULL, strna(json_string_value(v.v)));
             }
             check_name(e, &r, "key", key, name_label_key);
             if (json_object_get(keys, key))
@@ -195,15 +195,13 @@ static void check_driver(struct field_errors *e, const struct at *driver, json_t
     if (json_object_get(names, name))
         bad_duplicate(e, driver, "name", name);
     json_object_set_new(names, name, json_true());
+    _cleanup_json_ json_t *seen = json_object();
     at_each(key, &keys) {
         const char *text = strna(json_string_value(key.v));
         if (!*text)
             bad_required(e, driver, NULL, "");
-        for (size_t i = 0; i < key.index; i++)
-            if (json_equal(json_array_get(keys.v, i), key.v)) {
-                bad_duplicate(e, driver, NULL, text);
-                break;
-            }
+        if (seen_before(seen, key.v))
+            bad_duplicate(e, driver, NULL, text);
         check_name(e, driver, NULL, text, name_label_key);
     }
 }

@@ -254,6 +254,14 @@ void check_at_most_100_percent(struct field_errors *e, const struct at *at) {
 
 /* --- equality --- */
 
+bool seen_before(json_t *set, const json_t *value) {
+    char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    bool seen = json_object_get(set, text);
+    set_bool(set, text, true);
+    free(text);
+    return seen;
+}
+
 static bool is_empty(const json_t *v) {
     return !v || json_is_null(v) || (json_is_array(v) && json_array_size(v) == 0) ||
            (json_is_object(v) && json_object_size(v) == 0);

@@ -96,6 +96,8 @@ void check_one_of(struct field_errors *e, const struct at *at, const char *child
 void check_enum(struct field_errors *e, const struct at *at, const char *child,
                 const char *const *allowed);
 bool is_one_of(const char *value, const char *const *allowed);
+/* The same value was asked for with the same `set` before, which is an object that begins empty. */
+bool seen_before(json_t *set, const json_t *value);
 
 /* A number not below 0, or a percentage. */
 void check_int_or_percent(struct field_errors *e, const struct at *at);
@@ -104,7 +106,7 @@ void check_at_most_100_percent(struct field_errors *e, const struct at *at);
 int64_t int_or_percent(const json_t *v);
 
 /* Equal as Kubernetes sees it: quantities by what they are worth ("1Gi" and "1073741824"), nothing
- * and an empty list or map alike. */
+ * and an empty list alike. An empty object is something: `emptyDir: {}`. */
 bool same_value(const json_t *a, const json_t *b);
 /* Complains `field is immutable` about the new value. */
 void check_immutable(struct field_errors *e, const struct at *at, const json_t *old,

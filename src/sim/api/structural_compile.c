@@ -66,8 +66,8 @@ static void check_root(const json_t *schema, const struct spath *path, struct fi
                       str_get(&list));
 }
 
-struct structural *structural_compile(const json_t *schema, const char *where, bool has_status,
-                                      struct field_errors *e) {
+static struct structural *compile(const json_t *schema, const char *where, bool has_status,
+                                  bool judge, struct field_errors *e) {
     _cleanup_err_ struct err err = ERR_INIT;
     const struct spath *path = SPATH_CHILD(NULL, where);
     size_t before = e->v.len;
@@ -81,7 +81,7 @@ struct structural *structural_compile(const json_t *schema, const char *where, b
         size_t sound = e->v.len;
         structural_check(s, path, e);
         if (e->v.len == sound)
-            structural_check_defaults(s, path, e);
+            structural_check_defaults(s, judge, path, e);
     }
     structural_check_openapi(schema, path, e);
     /* What cannot be built at all has been complained about by now, most likely. */
@@ -94,6 +94,16 @@ struct structural *structural_compile(const json_t *schema, const char *where, b
         return NULL;
     }
     return s;
+}
+
+struct structural *structural_compile(const json_t *schema, const char *path, bool has_status,
+                                      struct field_errors *e) {
+    return compile(schema, path, has_status, true, e);
+}
+
+struct structural *structural_compile_stored(const json_t *schema, const char *path,
+                                             bool has_status, struct field_errors *e) {
+    return compile(schema, path, has_status, false, e);
 }
 
 /* --- formats that mean nothing --- */

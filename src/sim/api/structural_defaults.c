@@ -100,56 +100,73 @@ static void check_in_meta(const struct snode *n, const struct snode *root,
 }
 
 /* Metadata in it come out in canonical form, and are filled in so. */
+static int coerce_default(struct snode *n, bool embedded, const struct spath *path,
+                          struct field_errors *e) {
+    _cleanup_json_ json_t *value = json_deep_copy(n->fallback);
+    int rc = snode_coerce(n, value, embedded, path, NULL, e);
+    if (rc)
+        return rc;
+    json_object_set((json_t *)n->json, "default", value);
+    n->fallback = value;
+    return 0;
+}
+
 static void check_default(struct snode *n, bool embedded, const struct spath *path,
                           struct field_errors *e) {
     _cleanup_json_ json_t *value = json_deep_copy(n->fallback);
     snode_prune(n, embedded, value, NULL);
     if (!json_equal(value, n->fallback))
         spath_error(e, FIELD_INVALID, path, n->fallback, "must not have unknown fields");
-    json_decref(value);
-    value = json_deep_copy(n->fallback);
     size_t before = e->v.len;
-    if (snode_coerce(n, value, embedded, path, NULL, e))
+    if (coerce_default(n, embedded, path, e))
         return;
-    snode_check_meta(n, value, embedded, path, e);
+    snode_check_meta(n, n->fallback, embedded, path, e);
     if (e->v.len == before)
-        snode_validate_default(n, value, path, e);
-    json_object_set((json_t *)n->json, "default", value);
-    n->fallback = value;
+        snode_validate_default(n, n->fallback, path, e);
 }
 
 static bool is_meta(const char *key) {
     return streq(key, "apiVersion") || streq(key, "kind") || streq(key, "metadata");
 }
 
-/* `root` is the resource that the schema belongs to, embedded or the custom resource itself, and
- * `trail` the way from there. */
-static void check(struct snode *n, bool embedded, const struct snode *root,
-                  const struct trail *trail, bool in_meta, const struct spath *path,
-                  struct field_errors *e) {
-    if (embedded) {
-        in_meta = false;
-        trail = NULL;
-        root = n;
-    }
-    if (n->fallback && in_meta)
-        check_in_meta(n, root, trail, SPATH_CHILD(path, "default"), e);
-    else if (n->fallback)
-        check_default(n, embedded, SPATH_CHILD(path, "default"), e);
+/* Where a schema stands: `root` is the resource that it belongs to, embedded or the custom resource
+ * itself, and `trail` the way from there. */
+struct place {
+    const struct snode *root;
+    const struct trail *trail;
+    bool in_meta;
+};
 
+static void check(struct snode *n, bool embedded, struct place at, bool judge,
+                  const struct spath *path, struct field_errors *e) {
+    const struct spath *here = SPATH_CHILD(path, "default");
+    if (embedded)
+        at = (struct place){n, NULL, false};
+    if (n->fallback && !judge) {
+        struct field_errors ignored = {0};
+        coerce_default(n, embedded, here, &ignored);
+        field_errors_done(&ignored);
+    } else if (n->fallback && at.in_meta) {
+        check_in_meta(n, at.root, at.trail, here, e);
+    } else if (n->fallback) {
+        check_default(n, embedded, here, e);
+    }
     /* In additionalProperties there are none. */
     if (n->items)
-        check(n->items, n->items->embedded, root, &(struct trail){trail, NULL}, in_meta,
+        check(n->items, n->items->embedded,
+              (struct place){at.root, &(struct trail){at.trail, NULL}, at.in_meta}, judge,
               SPATH_CHILD(path, "items"), e);
     const struct spath *properties = SPATH_CHILD(path, "properties");
     for (size_t i = 0; i < n->n_properties; i++) {
         const struct sproperty *p = &n->properties[i];
-        check(p->node, p->node->embedded, root, &(struct trail){trail, p->name},
-              in_meta || (embedded && is_meta(p->name)), SPATH_KEYED(properties, p->name), e);
+        struct trail step = {at.trail, p->name};
+        check(p->node, p->node->embedded,
+              (struct place){at.root, &step, at.in_meta || (embedded && is_meta(p->name))}, judge,
+              SPATH_KEYED(properties, p->name), e);
     }
 }
 
-void structural_check_defaults(struct structural *s, const struct spath *path,
+void structural_check_defaults(struct structural *s, bool judge, const struct spath *path,
                                struct field_errors *e) {
-    check(s->root, true, s->root, NULL, false, path, e);
+    check(s->root, true, (struct place){s->root, NULL, false}, judge, path, e);
 }

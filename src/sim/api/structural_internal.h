@@ -141,9 +141,14 @@ void structural_check(struct structural *s, const struct spath *path, struct fie
 /* structural_openapi.c: what the API's validation says of it, whether or not it is structural. */
 void structural_check_openapi(const json_t *schema, const struct spath *path,
                               struct field_errors *e);
-/* structural_defaults.c: are the defaults good values? */
-void structural_check_defaults(struct structural *s, const struct spath *path,
+/* structural_defaults.c: are the defaults good values? Metadata in them are brought into canonical
+ * form in any case; without `judge` that is all. */
+void structural_check_defaults(struct structural *s, bool judge, const struct spath *path,
                                struct field_errors *e);
+/* structural_compile() of a schema that was judged when it came in: its defaults are not judged
+ * again. (The server does not either, and a float that was stored as an integer might not pass.) */
+struct structural *structural_compile_stored(const json_t *schema, const char *path,
+                                             bool has_status, struct field_errors *e);
 /* structural_dump.c: a schema as Go prints its internal type. */
 void structural_dump(struct str *out, const json_t *schema);
 /* The same for the value of `items`, a schema or a list of them. */

@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 
-#include "base/arena.h"
-#include "base/utf8.h"
 #include "sim/api/structural_pattern_internal.h"
 
 /* Go's: groups and repetitions within each other, copies by {n}, and how big n may be. */
@@ -15,25 +13,8 @@
 /* Ranges in all sets together: each \pL has some hundreds. */
 #define MAX_RANGES 1000000
 
-enum { FOLD = 1, DOT_NL = 2, MULTI_LINE = 4, UNGREEDY = 8 };
-
-struct parser {
-    const char *text, *at, *end;
-    unsigned flags;
-    int depth;
-    struct arena arena;
-    runes_list sets;
-    size_t ranges;
-    struct err *err;
-};
-
-/* The tokens of an error are cut out of the pattern. */
-static int refuse(struct parser *p, const char *why, const char *from, const char *to) {
-    return err_set(p->err, EINVAL, "error parsing regexp: %s: `%.*s`", why, (int)(to - from), from);
-}
-
 static int refuse_all(struct parser *p, const char *why) {
-    return refuse(p, why, p->text, p->end);
+    return parser_refuse(p, why, p->text, p->end);
 }
 
 /* --- nodes --- */
@@ -71,7 +52,7 @@ static int node_set(struct parser *p, struct runes *set, struct pnode **out) {
 static int node_literal(struct parser *p, uint32_t rune, struct pnode **out) {
     struct runes set = RUNES_INIT;
     runes_add(&set, rune, rune);
-    if (p->flags & FOLD)
+    if (p->flags & PATTERN_FOLD)
         runes_fold(&set);
     return node_set(p, &set, out);
 }
@@ -97,274 +78,6 @@ static int node_sum(struct parser *p, struct pnode *n) {
     if (n->size > PATTERN_MAX_SIZE)
         return refuse_all(p, "expression too large");
     return 0;
-}
-
-/* --- characters --- */
-
-static bool more(const struct parser *p) {
-    return p->at < p->end;
-}
-
-static bool looking_at(const struct parser *p, char c) {
-    return more(p) && *p->at == c;
-}
-
-/* At the end U+FFFD and no step, as Go decodes nothing. */
-static int next_rune(struct parser *p, uint32_t *rune) {
-    *rune = 0xfffd;
-    if (!more(p))
-        return 0;
-    size_t len = utf8_len(p->at, (size_t)(p->end - p->at));
-    if (!len)
-        return refuse(p, "invalid UTF-8", p->at, p->end);
-    *rune = utf8_decode(p->at, len);
-    p->at += len;
-    return 0;
-}
-
-static int hex_digit(uint32_t c) {
-    if (c >= '0' && c <= '9')
-        return (int)(c - '0');
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? (int)(c - 'a' + 10) : -1;
-}
-
-/* After "\x". */
-static int parse_hex(struct parser *p, const char *from, uint32_t *rune) {
-    uint32_t c, d;
-    int rc = next_rune(p, &c);
-    if (rc)
-        return rc;
-    if (c != '{') {
-        if ((rc = next_rune(p, &d)))
-            return rc;
-        if (hex_digit(c) < 0 || hex_digit(d) < 0)
-            return refuse(p, "invalid escape sequence", from, p->at);
-        *rune = (uint32_t)(hex_digit(c) * 16 + hex_digit(d));
-        return 0;
-    }
-    uint32_t value = 0;
-    for (int digits = 0;; digits++) {
-        if (!more(p))
-            break;
-        if ((rc = next_rune(p, &c)))
-            return rc;
-        if (c == '}' && digits) {
-            *rune = value;
-            return 0;
-        }
-        if (hex_digit(c) < 0 || (value = value * 16 + (uint32_t)hex_digit(c)) > RUNE_MAX)
-            break;
-    }
-    return refuse(p, "invalid escape sequence", from, p->at);
-}
-
-/* A character written with a backslash. */
-static int parse_escape(struct parser *p, uint32_t *rune) {
-    static const char letters[] = "afnrtv", meaning[] = "\a\f\n\r\t\v";
-    const char *from = p->at++;
-    uint32_t c;
-    if (!more(p))
-        return refuse(p, "trailing backslash at end of expression", from, from);
-    int rc = next_rune(p, &c);
-    if (rc)
-        return rc;
-    bool octal_follows = more(p) && *p->at >= '0' && *p->at <= '7';
-    if (c == '0' || (c >= '1' && c <= '7' && octal_follows)) {
-        uint32_t value = c - '0';
-        for (int i = 1; i < 3 && more(p) && *p->at >= '0' && *p->at <= '7'; i++)
-            value = value * 8 + (uint32_t)(*p->at++ - '0');
-        *rune = value;
-        return 0;
-    }
-    if (c == 'x' && more(p))
-        return parse_hex(p, from, rune);
-    const char *letter = c && c < 0x80 ? strchr(letters, (int)c) : NULL;
-    if (letter) {
-        *rune = (uint32_t)meaning[letter - letters];
-        return 0;
-    }
-    if (c < 0x80 && !isalnum((int)c)) {
-        *rune = c;
-        return 0;
-    }
-    return refuse(p, "invalid escape sequence", from, p->at);
-}
-
-/* --- sets with a name --- */
-
-struct group {
-    const char *name;
-    struct rune_range ranges[5];
-};
-
-static const struct group perl_groups[] = {
-    {"d", {{'0', '9'}}},
-    {"s", {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}}},
-    {"w", {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}},
-};
-
-static const struct group posix_groups[] = {
-    {"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
-    {"alpha", {{'A', 'Z'}, {'a', 'z'}}},
-    {"ascii", {{0, 0x7f}}},
-    {"blank", {{'\t', '\t'}, {' ', ' '}}},
-    {"cntrl", {{0, 0x1f}, {0x7f, 0x7f}}},
-    {"digit", {{'0', '9'}}},
-    {"graph", {{'!', '~'}}},
-    {"lower", {{'a', 'z'}}},
-    {"print", {{' ', '~'}}},
-    {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}},
-    {"space", {{'\t', '\r'}, {' ', ' '}}},
-    {"upper", {{'A', 'Z'}}},
-    {"word", {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}},
-    {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}},
-};
-
-/* Adds a part that is folded, then negated, by itself. */
-static void add_part(const struct parser *p, struct runes *set, struct runes *part, bool negated) {
-    runes_tidy(part);
-    if (p->flags & FOLD) {
-        runes_fold(part);
-        runes_tidy(part);
-    }
-    if (negated)
-        runes_negate(part);
-    runes_add_set(set, part);
-    runes_done(part);
-}
-
-static bool add_group(const struct parser *p, struct runes *set, const struct group *groups,
-                      size_t n, struct view name, bool negated) {
-    for (size_t i = 0; i < n; i++) {
-        if (!view_eq(view_of(groups[i].name), name))
-            continue;
-        struct runes part = RUNES_INIT;
-        for (size_t k = 0; k < ARRAY_LEN(groups[i].ranges); k++)
-            if (groups[i].ranges[k].hi)
-                runes_add(&part, groups[i].ranges[k].lo, groups[i].ranges[k].hi);
-        add_part(p, set, &part, negated);
-        return true;
-    }
-    return false;
-}
-
-/* \d, \D, ...: 1 when there was one. */
-static int parse_perl_set(struct parser *p, struct runes *set) {
-    if (p->end - p->at < 2 || p->at[0] != '\\' || !isalpha((unsigned char)p->at[1]))
-        return 0;
-    char name = (char)tolower((unsigned char)p->at[1]);
-    if (!add_group(p, set, perl_groups, ARRAY_LEN(perl_groups), (struct view){&name, 1},
-                   isupper((unsigned char)p->at[1])))
-        return 0;
-    p->at += 2;
-    return 1;
-}
-
-/* [:alpha:], [:^alpha:]: 1 when there was one. */
-static int parse_posix_set(struct parser *p, struct runes *set) {
-    size_t left = (size_t)(p->end - p->at);
-    if (left < 3 || p->at[0] != '[' || p->at[1] != ':')
-        return 0;
-    const char *close = memmem(p->at + 2, left - 2, ":]", 2);
-    if (!close)
-        return 0;
-    const char *name = p->at + 2;
-    bool negated = *name == '^';
-    name += negated;
-    if (name > close || !add_group(p, set, posix_groups, ARRAY_LEN(posix_groups),
-                                   (struct view){name, (size_t)(close - name)}, negated))
-        return refuse(p, "invalid character class range", p->at, close + 2);
-    p->at = close + 2;
-    return 1;
-}
-
-/* \pL, \p{Greek}, \P{^Lu}: 1 when there was one. */
-static int parse_unicode_set(struct parser *p, struct runes *set) {
-    if (p->end - p->at < 2 || p->at[0] != '\\' || (p->at[1] != 'p' && p->at[1] != 'P'))
-        return 0;
-    const char *from = p->at;
-    bool negated = from[1] == 'P';
-    struct view name;
-    if (p->end - from > 2 && from[2] == '{') {
-        const char *close = memchr(from, '}', (size_t)(p->end - from));
-        if (!close)
-            return refuse(p, "invalid character class range", from, p->end);
-        name = (struct view){from + 3, (size_t)(close - from - 3)};
-        p->at = close + 1;
-    } else {
-        uint32_t rune;
-        p->at += 2;
-        int rc = next_rune(p, &rune);
-        if (rc)
-            return rc;
-        name = (struct view){from + 2, (size_t)(p->at - from - 2)};
-    }
-    if (name.len && name.p[0] == '^') {
-        negated = !negated;
-        name.p++;
-        name.len--;
-    }
-    struct runes part = RUNES_INIT;
-    if (!runes_add_named(&part, name))
-        return refuse(p, "invalid character class range", from, p->at);
-    add_part(p, set, &part, negated);
-    return 1;
-}
-
-/* A set by one of the names that may stand within brackets and, but for POSIX', without. */
-static int parse_named_set(struct parser *p, struct runes *set) {
-    int rc = parse_unicode_set(p, set);
-    return rc ? rc : parse_perl_set(p, set);
-}
-
-/* --- [...] --- */
-
-static int parse_class_char(struct parser *p, const char *class, uint32_t *rune) {
-    if (!more(p))
-        return refuse(p, "missing closing ]", class, p->end);
-    return *p->at == '\\' ? parse_escape(p, rune) : next_rune(p, rune);
-}
-
-static int parse_range(struct parser *p, const char *class, struct runes *set) {
-    const char *from = p->at;
-    uint32_t lo, hi;
-    int rc = parse_class_char(p, class, &lo);
-    if (rc)
-        return rc;
-    hi = lo;
-    if (p->end - p->at >= 2 && p->at[0] == '-' && p->at[1] != ']') {
-        p->at++;
-        if ((rc = parse_class_char(p, class, &hi)))
-            return rc;
-        if (hi < lo)
-            return refuse(p, "invalid character class range", from, p->at);
-    }
-    struct runes part = RUNES_INIT;
-    runes_add(&part, lo, hi);
-    add_part(p, set, &part, false);
-    return 0;
-}
-
-static int parse_class(struct parser *p, struct pnode **out) {
-    _cleanup_runes_ struct runes set = RUNES_INIT;
-    const char *class = p->at++;
-    bool negated = looking_at(p, '^');
-    p->at += negated;
-    for (bool first = true; !looking_at(p, ']') || first; first = false) {
-        int rc = parse_posix_set(p, &set);
-        if (!rc)
-            rc = parse_named_set(p, &set);
-        if (!rc)
-            rc = parse_range(p, class, &set);
-        if (rc < 0)
-            return rc;
-    }
-    p->at++;
-    runes_tidy(&set);
-    if (negated)
-        runes_negate(&set);
-    return node_set(p, &set, out);
 }
 
 /* --- repetitions --- */
@@ -413,12 +126,12 @@ static int parse_repeat(struct parser *p, int min, int max, const char *after, c
     const char *from = p->at;
     bool counted = *from == '{';
     p->at = after;
-    if (looking_at(p, '?'))
+    if (parser_at(p, '?'))
         p->at++;
     if (last)
-        return refuse(p, "invalid nested repetition operator", last, p->at);
+        return parser_refuse(p, "invalid nested repetition operator", last, p->at);
     if (!*top)
-        return refuse(p, "missing argument to repetition operator", from, p->at);
+        return parser_refuse(p, "missing argument to repetition operator", from, p->at);
     struct pnode *n = node(p, PNODE_REPEAT);
     n->min = min;
     n->max = max;
@@ -430,7 +143,7 @@ static int parse_repeat(struct parser *p, int min, int max, const char *after, c
         uint64_t factor = (uint64_t)(max < 0 ? min : max);
         n->copies = max == 0 ? 0 : MAX_OF(n->copies, (uint64_t)1) * MAX_OF(factor, (uint64_t)1);
         if ((min >= 2 || max >= 2) && n->copies > MAX_REPEAT)
-            return refuse(p, "invalid repeat count", from, p->at);
+            return parser_refuse(p, "invalid repeat count", from, p->at);
     }
     *top = n;
     return 0;
@@ -444,12 +157,12 @@ static int parse_alternatives(struct parser *p, struct pnode **out);
 static int parse_group_name(struct parser *p, size_t skip) {
     const char *from = p->at, *close = memchr(from, '>', (size_t)(p->end - from));
     if (!close)
-        return refuse(p, "invalid named capture", from, p->end);
+        return parser_refuse(p, "invalid named capture", from, p->end);
     bool good = from + skip < close;
     for (const char *s = from + skip; s < close; s++)
         good &= *s == '_' || isalnum((unsigned char)*s);
     if (!good)
-        return refuse(p, "invalid named capture", from, close + 1);
+        return parser_refuse(p, "invalid named capture", from, close + 1);
     p->at = close + 1;
     return 0;
 }
@@ -457,13 +170,14 @@ static int parse_group_name(struct parser *p, size_t skip) {
 /* "(?i)" or "(?i:" and so on. `opens` says whether a group has begun. */
 static int parse_flags(struct parser *p, unsigned *flags, bool *opens) {
     static const char letters[] = "imsU";
-    static const unsigned meaning[] = {FOLD, MULTI_LINE, DOT_NL, UNGREEDY};
+    static const unsigned meaning[] = {PATTERN_FOLD, PATTERN_MULTI_LINE, PATTERN_DOT_NL,
+                                       PATTERN_UNGREEDY};
     const char *from = p->at;
     bool off = false, any = false;
     p->at += 2;
-    while (more(p)) {
+    while (parser_more(p)) {
         uint32_t c;
-        int rc = next_rune(p, &c);
+        int rc = parser_rune(p, &c);
         if (rc)
             return rc;
         const char *letter = c && c < 0x80 ? strchr(letters, (int)c) : NULL;
@@ -481,7 +195,7 @@ static int parse_flags(struct parser *p, unsigned *flags, bool *opens) {
             break;
         }
     }
-    return refuse(p, "invalid or unsupported Perl syntax", from, p->at);
+    return parser_refuse(p, "invalid or unsupported Perl syntax", from, p->at);
 }
 
 /* At a parenthesis. Leaves *out NULL where only flags were set. */
@@ -510,7 +224,7 @@ static int parse_group(struct parser *p, struct pnode **out) {
     if ((rc = parse_alternatives(p, out)))
         return rc;
     p->depth--;
-    if (!more(p))
+    if (!parser_more(p))
         return refuse_all(p, "missing closing )");
     p->at++;
     p->flags = before;
@@ -523,7 +237,7 @@ static int parse_group(struct parser *p, struct pnode **out) {
 static int parse_backslash(struct parser *p, struct pnode **out) {
     char c = p->end - p->at >= 2 ? p->at[1] : 0;
     if (c == 'C')
-        return refuse(p, "invalid escape sequence", p->at, p->at + 2);
+        return parser_refuse(p, "invalid escape sequence", p->at, p->at + 2);
     if (c != 'A' && c != 'z' && c != 'b' && c != 'B')
         return 0;
     p->at += 2;
@@ -541,20 +255,24 @@ static int parse_atom(struct parser *p, struct pnode **out) {
     switch (*p->at) {
     case '(':
         return parse_group(p, out);
-    case '[':
-        return parse_class(p, out);
+    case '[': {
+        _cleanup_runes_ struct runes set = RUNES_INIT;
+        rc = parser_class(p, &set);
+        return rc ? rc : node_set(p, &set, out);
+    }
     case '^':
         p->at++;
-        *out = node_assert(p, p->flags & MULTI_LINE ? PASSERT_BEGIN_LINE : PASSERT_BEGIN_TEXT);
+        *out =
+            node_assert(p, p->flags & PATTERN_MULTI_LINE ? PASSERT_BEGIN_LINE : PASSERT_BEGIN_TEXT);
         return 0;
     case '$':
         p->at++;
-        *out = node_assert(p, p->flags & MULTI_LINE ? PASSERT_END_LINE : PASSERT_END_TEXT);
+        *out = node_assert(p, p->flags & PATTERN_MULTI_LINE ? PASSERT_END_LINE : PASSERT_END_TEXT);
         return 0;
     case '.': {
         struct runes set = RUNES_INIT;
         p->at++;
-        if (!(p->flags & DOT_NL))
+        if (!(p->flags & PATTERN_DOT_NL))
             runes_add(&set, '\n', '\n');
         runes_negate(&set);
         return node_set(p, &set, out);
@@ -563,13 +281,13 @@ static int parse_atom(struct parser *p, struct pnode **out) {
         _cleanup_runes_ struct runes set = RUNES_INIT;
         if ((rc = parse_backslash(p, out)))
             return rc < 0 ? rc : 0;
-        if ((rc = parse_named_set(p, &set)))
+        if ((rc = parser_named_set(p, &set)))
             return rc < 0 ? rc : node_set(p, &set, out);
-        rc = parse_escape(p, &rune);
+        rc = parser_escape(p, &rune);
         break;
     }
     default:
-        rc = next_rune(p, &rune);
+        rc = parser_rune(p, &rune);
     }
     return rc ? rc : node_literal(p, rune, out);
 }
@@ -594,7 +312,7 @@ static int parse_quoted(struct parser *p, struct children *list) {
     while (p->at < stop) {
         uint32_t rune;
         struct pnode *n;
-        int rc = next_rune(p, &rune);
+        int rc = parser_rune(p, &rune);
         if (!rc)
             rc = node_literal(p, rune, &n);
         if (rc)
@@ -622,7 +340,7 @@ static int finish_list(struct parser *p, enum pnode_kind kind, struct pnode *fir
 static int parse_sequence(struct parser *p, struct pnode **out) {
     struct children list = {NULL, &list.first, NULL};
     const char *last = NULL;
-    while (more(p) && *p->at != '|' && *p->at != ')') {
+    while (parser_more(p) && *p->at != '|' && *p->at != ')') {
         const char *from = p->at, *after = from + 1, *repeated = NULL;
         struct pnode *none = NULL, **top = list.top ? list.top : &none;
         int min = *from == '+', max = *from == '?' ? 1 : -1, rc = 0;
@@ -630,7 +348,7 @@ static int parse_sequence(struct parser *p, struct pnode **out) {
             (*from == '{' && parse_counts(from, p->end, &min, &max, &after))) {
             if (*from == '{' &&
                 (min < 0 || min > MAX_REPEAT || max > MAX_REPEAT || (max >= 0 && min > max)))
-                return refuse(p, "invalid repeat count", from, after);
+                return parser_refuse(p, "invalid repeat count", from, after);
             rc = parse_repeat(p, min, max, after, last, top);
             if (!rc)
                 list.last = &(*top)->next;
@@ -658,7 +376,7 @@ static int parse_alternatives(struct parser *p, struct pnode **out) {
         if (rc)
             return rc;
         children_add(&list, n);
-        if (!looking_at(p, '|'))
+        if (!parser_at(p, '|'))
             return finish_list(p, PNODE_ALT, list.first, out);
         p->at++;
     }
@@ -668,7 +386,7 @@ int pattern_compile(const char *text, struct pattern **out, struct err *err) {
     struct parser p = {.text = text, .at = text, .end = text + strlen(text), .err = err};
     struct pnode *tree = NULL;
     int rc = parse_alternatives(&p, &tree);
-    if (!rc && more(&p))
+    if (!rc && parser_more(&p))
         rc = refuse_all(&p, "unexpected )");
     if (!rc)
         *out = pattern_build(tree, &p.sets);

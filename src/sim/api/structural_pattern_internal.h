@@ -1,10 +1,12 @@
-/* A pattern's tree: between its parser (structural_pattern.c) and what runs it
- * (structural_pattern_match.c). */
+/* A pattern's tree, and its parser's state: between the parser (structural_pattern.c, with sets of
+ * characters in structural_pattern_class.c) and what runs it (structural_pattern_match.c). */
 #ifndef SIM_API_STRUCTURAL_PATTERN_INTERNAL_H
 #define SIM_API_STRUCTURAL_PATTERN_INTERNAL_H
 
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/err.h"
 #include "base/vec.h"
 #include "sim/api/structural_runes.h"
 
@@ -41,5 +43,36 @@ typedef VEC(struct runes) runes_list;
 
 /* The program for a tree; takes the sets over. */
 struct pattern *pattern_build(const struct pnode *tree, runes_list *sets);
+
+/* Reading a pattern. */
+enum { PATTERN_FOLD = 1, PATTERN_DOT_NL = 2, PATTERN_MULTI_LINE = 4, PATTERN_UNGREEDY = 8 };
+
+struct parser {
+    const char *text, *at, *end;
+    unsigned flags;
+    int depth;
+    struct arena arena;
+    runes_list sets;
+    size_t ranges;
+    struct err *err;
+};
+
+/* The tokens of an error are cut out of the pattern. */
+int parser_refuse(struct parser *p, const char *why, const char *from, const char *to);
+/* The next character; at the end U+FFFD and no step, as Go decodes nothing. */
+int parser_rune(struct parser *p, uint32_t *rune);
+/* A character written with a backslash. */
+int parser_escape(struct parser *p, uint32_t *rune);
+/* \d, \pL and the like: adds to the set; 1 when there was one. */
+int parser_named_set(struct parser *p, struct runes *set);
+/* At a bracket: all of it, tidy. */
+int parser_class(struct parser *p, struct runes *set);
+
+static inline bool parser_more(const struct parser *p) {
+    return p->at < p->end;
+}
+static inline bool parser_at(const struct parser *p, char c) {
+    return parser_more(p) && *p->at == c;
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/fleet/parts.h"
+#include "sim/fleet/static_pods.h"
 #include "sim/fleet/worker.h"
 
 /* The kubelet's own numbers: nodeLeaseDurationSeconds 40, renewed after a quarter of it;
@@ -19,6 +20,7 @@ struct machines {
     struct htab by_name;
     size_t n, numbers;
     struct workers *workers;
+    struct static_pods *static_pods;
 };
 
 struct machine_key {
@@ -232,6 +234,7 @@ static void come_up(struct machine *m) {
     clock_stop(&f->world->clock, &m->boot);
     clock_set(&f->world->clock, &m->heartbeat, f->world->clock.now, beat, m);
     workers_resume(m->all->workers, m);
+    static_pods_resume(m->all->static_pods, m);
 }
 
 static void booted(void *arg) {
@@ -277,6 +280,10 @@ void machine_hang(struct machine *m) {
     clock_stop(&m->all->fleet->world->clock, &m->heartbeat);
 }
 
+bool machine_add_static_pod(struct machine *m, const json_t *pod, struct failure *failure) {
+    return static_pods_add(m->all->static_pods, m, pod, failure);
+}
+
 /* --- Nodes come and go --- */
 
 static bool has_machine(const struct node *node) {
@@ -319,6 +326,7 @@ static void node_changed(void *arg, const struct change *c) {
             htab_remove(&all->by_name, name_hash(m->name), m->name);
             all->n--;
             workers_power_off(all->workers, m);
+            static_pods_forget(all->static_pods, m);
             machine_free(m);
         }
         return;
@@ -348,12 +356,14 @@ static void *start(struct fleet *f) {
     htab_init(&all->by_name, &machine_ops);
     f->machines = all;
     all->workers = workers_new(f);
+    all->static_pods = static_pods_new(f);
     shelf_listen(f->nodes->shelf, node_changed, all);
     return all;
 }
 
 static void stop(void *part) {
     struct machines *all = part;
+    static_pods_free(all->static_pods);
     workers_free(all->workers);
     struct machine *m;
     for (uint32_t i = 0; (m = htab_next(&all->by_name, &i));)

@@ -42,7 +42,8 @@ struct machine {
     bool registered;  /* its status was written since it came up */
     uint32_t next_ip; /* of its pods */
     struct alarm heartbeat, boot;
-    size_t pods; /* workers */
+    size_t pods;                    /* workers */
+    struct static_pod *static_pods; /* the files on its disk: sim/fleet/static_pods.h */
 };
 
 /* NULL when there is none of this name. */
@@ -54,6 +55,9 @@ void machine_reboot(struct machine *m); /* down, and up again with another boot 
 void machine_off(struct machine *m);
 void machine_on(struct machine *m);
 void machine_hang(struct machine *m);
+
+/* Puts the file of a static pod on its disk: static_pods_add(). */
+bool machine_add_static_pod(struct machine *m, const json_t *pod, struct failure *failure);
 
 /* A duration of this sort (the word behind the annotation's slash) for a pod: drawn from the pod's
  * annotation, else its Node's, else from [min, max]. INT64_MAX: never. `word` (may be NULL) gets a

@@ -6,6 +6,7 @@
 
 #include "sim/fleet/pod_index.h"
 #include "sim/fleet/pod_status.h"
+#include "sim/fleet/static_pods.h"
 #include "sim/fleet/volumes.h"
 
 /* The kubelet's back-off for containers that end: 10 s doubling up to 5 minutes. */
@@ -155,8 +156,8 @@ static void take_step(void *arg) {
         report(w, (struct pod_report){.stage = POD_RUNNING, .restarted = true});
         break;
     case STEP_GONE: {
-        /* First the last words, then the object goes. */
-        if (!ended(pod) && is(pod->phase, "Running"))
+        /* First the last words, then the object goes; of a mirror nothing has ended. */
+        if (!ended(pod) && is(pod->phase, "Running") && !pod_is_mirror(pod))
             report(w,
                    (struct pod_report){.stage = POD_EXITED, .exit_code = 137, .reason = "Error"});
         struct delete_options o = DELETE_OPTIONS_INIT;
@@ -189,6 +190,11 @@ static void look(struct worker *w) {
         return;
     const struct pod *pod = record_as(pod, r);
     const char *word;
+    if (pod->meta.deleted && pod_is_mirror(pod)) {
+        if (w->step != STEP_GONE)
+            plan(w, STEP_GONE, fleet_delay(w->all->fleet, 0, MSEC(100)));
+        return;
+    }
     if (pod->meta.deleted) {
         int64_t left = pod->meta.deleted - clock->now;
         if (left < 0 || pod->meta.deletion_grace == 0)

@@ -103,7 +103,7 @@ static json_t *string_of(struct view v) {
 /* The last string with this number in a message. */
 static int find_bytes(struct reader *r, struct view in, uint32_t number, struct view *out,
                       bool *found) {
-    struct item it;
+    struct item it = {0};
     int rc;
     *found = false;
     while (in.len) {
@@ -129,7 +129,7 @@ static int read_time(struct reader *r, const struct schema_field *f, struct view
     if (!in.len)
         return 0;
     while (in.len) {
-        struct item it;
+        struct item it = {0};
         int rc = next_item(r, &in, &it);
         if (rc)
             return rc;
@@ -174,7 +174,7 @@ static int read_intstr(struct reader *r, const struct schema_field *f, struct vi
     uint64_t type = 0, number = 0;
     struct view text = {0};
     while (in.len) {
-        struct item it;
+        struct item it = {0};
         int rc = next_item(r, &in, &it);
         if (rc)
             return rc;
@@ -234,7 +234,7 @@ static int read_strings(struct reader *r, const struct schema_field *f, struct v
                         uint32_t number, json_t **out) {
     _cleanup_json_ json_t *list = json_array();
     while (in.len) {
-        struct item it;
+        struct item it = {0};
         int rc = next_item(r, &in, &it);
         if (rc)
             return rc;
@@ -258,7 +258,7 @@ static int read_objects(struct reader *r, const struct schema_field *f, struct v
                         uint32_t number, json_t **out) {
     _cleanup_json_ json_t *list = json_array();
     while (in.len) {
-        struct item it;
+        struct item it = {0};
         json_t *one;
         int rc = next_item(r, &in, &it);
         if (rc)
@@ -277,7 +277,7 @@ static int read_objects(struct reader *r, const struct schema_field *f, struct v
 
 /* All occurrences of a number, one behind the other: read so they are merged. */
 static int gather(struct reader *r, struct view in, uint32_t number, struct str *out) {
-    struct item it;
+    struct item it = {0};
     int rc = 0;
     while (in.len && !(rc = next_item(r, &in, &it)))
         if (it.number == number && it.type == WIRE_LEN)
@@ -294,7 +294,7 @@ static int read_or(struct reader *r, const struct schema_field *f, struct view i
     int rc = 0;
     if (f->kind == SCHEMA_OR_BOOL) {
         struct view rest = in;
-        struct item it;
+        struct item it = {0};
         while (rest.len && !(rc = next_item(r, &rest, &it)))
             if (it.number == 1) {
                 if (it.type != WIRE_VARINT)
@@ -387,7 +387,7 @@ static int read_element(struct reader *r, const struct schema_field *f, const st
 static int read_entry(struct reader *r, const struct schema_field *f, struct view in,
                       json_t **slot) {
     _cleanup_json_ json_t *key = NULL, *value = NULL;
-    struct item it;
+    struct item it = {0};
     int rc;
     while (in.len) {
         if ((rc = next_item(r, &in, &it)))
@@ -477,7 +477,7 @@ static int read_field(struct reader *r, const struct schema_field *f, const stru
 static int read_values(struct reader *r, const struct schema *s, struct view in, json_t **values) {
     uint8_t seen[SCHEMA_MOST_KEYS] = {0}; /* 1: once, 2: merged, there is nothing left to read */
     struct view whole = in;
-    struct item it;
+    struct item it = {0};
     int rc;
     while (in.len) {
         if ((rc = next_item(r, &in, &it)))

@@ -70,7 +70,7 @@ static bool read_parts(struct view s, struct parts *out) {
         pos = end;
     }
     size_t start = pos;
-    while (pos < s.len && memchr("eEinumkKMGTP", s.p[pos], 12))
+    while (pos < s.len && s.p[pos] && strchr("eEinumkKMGTP", s.p[pos]))
         pos++;
     if (pos < s.len && (s.p[pos] == '-' || s.p[pos] == '+'))
         pos++;
@@ -142,7 +142,7 @@ static void multiply(struct number *n, uint64_t factor) {
 }
 
 /* Without its lowest digits, rounded up. */
-static bool drop(struct number *n, uint64_t count) {
+static void drop(struct number *n, uint64_t count) {
     bool exact = true;
     for (size_t i = 0; i < n->len && i < count; i++)
         exact = exact && !n->digits[i];
@@ -154,7 +154,7 @@ static bool drop(struct number *n, uint64_t count) {
     }
     n->exponent += (int64_t)count;
     if (exact)
-        return true;
+        return;
     size_t i = 0;
     for (; i < n->len && n->digits[i] == 9; i++)
         n->digits[i] = 0;
@@ -162,7 +162,6 @@ static bool drop(struct number *n, uint64_t count) {
         n->digits[n->len++] = 1;
     else
         n->digits[i]++;
-    return false;
 }
 
 static void set_digits(struct number *n, struct view num, struct view den) {
@@ -244,8 +243,8 @@ static bool is_small(const struct parts *p, enum format format, int32_t exponent
 /* A small one that looks canonical is printed as it was given. */
 static bool is_kept(const struct parts *p, enum format format, int32_t exponent) {
     if (format == BINARY_SI) {
-        unsigned low =
-            0; /* the last three bits are those of the last three digits: 8 divides 1000 */
+        /* The last three bits are those of the last three digits: 8 divides 1000. */
+        unsigned low = 0;
         for (size_t i = p->num.len > 3 ? p->num.len - 3 : 0; i < p->num.len; i++)
             low = low * 10 + (unsigned)(p->num.p[i] - '0');
         return low % 8 != 0;

@@ -86,19 +86,25 @@ struct schema_notes {
 };
 void schema_notes_done(struct schema_notes *n);
 
-/* A value as Go's types would decode and print it again: unknown fields dropped (and noted), nulls
- * and empty values of omitempty fields dropped, zero values of the others written, quantities and
- * times in canonical form, keys of structs in the table's order and of maps sorted. Returns a new
- * value. -EINVAL with the text of Kubernetes' decoder when a value has the wrong type ("json:
- * cannot unmarshal string into Go struct field ..."). `notes` may be NULL. */
+/* A value as the server would give it back: decoded into Go's types, written to its store as
+ * protobuf, read from there, and printed. Unknown fields are dropped (and noted), nulls and empty
+ * values of omitempty fields are dropped, zero values of the others written (and lists without
+ * elements as null, since protobuf does not tell them from none), quantities and times in canonical
+ * form, keys of structs in the table's order and of maps sorted. Returns a new value, which shares
+ * nothing with the given one.
+ *
+ * -EINVAL with the text of Kubernetes' decoder when a value has the wrong type ("json: cannot
+ * unmarshal string into Go struct field ..."). `notes` may be NULL; duplicate members are noted by
+ * text_read() (text_read.h), since a value has none. */
 int schema_canonical(const struct schema *s, const json_t *value, json_t **out,
                      struct schema_notes *notes, struct err *err);
 
 /* One object's message (without magic and envelope), appended to `out`, from the text of an object
- * in canonical form. Fast: no tree is built. */
+ * in canonical form as text_value() (text.h) prints it. Fast: no tree is built. -EINVAL, and
+ * nothing appended, when the text is anything else. */
 int schema_to_pb(const struct schema *s, struct view json, struct str *out, struct err *err);
 /* The object in a message, in canonical form (without kind and apiVersion). Total: hostile bytes
- * give an error. */
+ * give an error, -EBADMSG or -EINVAL. */
 int schema_from_pb(const struct schema *s, struct view message, json_t **out, struct err *err);
 
 #endif

@@ -72,7 +72,7 @@ void text_double(double v, struct str *out) {
     char digits[32];
     shortest(v, digits, sizeof digits);
     char *e = strchr(digits, 'e');
-    int exponent = atoi(e + 1);
+    int exponent = (int)strtol(e + 1, NULL, 10);
     if (v != 0 && (exponent < -6 || exponent >= 21)) {
         /* Go leaves out the zero of e-07, and C and Go agree on the rest. */
         if (e[2] == '0')

@@ -362,7 +362,7 @@ static void compare_with_new(struct scene *s, struct cluster *c, struct prng *r)
     for (int i = 0; i < 12; i++) {
         _cleanup_free_ char *pod = random_pod(r, 900 + (size_t)i, false);
         _cleanup_free_ char *a = answers(s, pod), *b = answers(&other, pod);
-        if (strcmp(a, b))
+        if (!streq(a, b))
             fail_msg("%s:\n%s\nand made at once:\n%s", pod, a, b);
     }
     fit_free(other.fit);

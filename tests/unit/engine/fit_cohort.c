@@ -18,8 +18,8 @@ static void alike_is_one(void **state) {
         "{'metadata':{'namespace':'e','labels':{'x':'1'}},'spec':{'priority':7}}",
         "{'metadata':{'namespace':'d','labels':{'x':'2'}},'spec':{'priority':7}}",
         "{'metadata':{'namespace':'d','labels':{'x':'1'}},'spec':{'priority':8}}",
-        "{'metadata':{'namespace':'d','labels':{'x':'1'},'ownerReferences':[{'apiVersion':"
-        "'apps/v1','kind':'StatefulSet','uid':'o','controller':true}]},'spec':{'priority':7}}",
+        ("{'metadata':{'namespace':'d','labels':{'x':'1'},'ownerReferences':[{'apiVersion':"
+         "'apps/v1','kind':'StatefulSet','uid':'o','controller':true}]},'spec':{'priority':7}}"),
     };
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         assert_ptr_not_equal(cohort(s, others[i]), c);

@@ -48,7 +48,7 @@ static void taints_must_be_tolerated(void **state) {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         _cleanup_free_ char *pod = xasprintf(POD("", "'tolerations':[%s]"), rows[i].tolerations);
         tainted_node(s, rows[i].taints);
-        if (strcmp(scene_why(s, "n", pod), rows[i].why))
+        if (!streq(scene_why(s, "n", pod), rows[i].why))
             fail_msg("row %zu: %s", i, str_get(&s->text));
     }
 }
@@ -123,7 +123,7 @@ static void labels_must_be_wanted(void **state) {
     scene_node(s, "n", "'foo':'bar','n':'206'");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         _cleanup_free_ char *pod = xasprintf(POD("", "%s"), rows[i].spec);
-        if (strcmp(scene_why(s, "n", pod), rows[i].why))
+        if (!streq(scene_why(s, "n", pod), rows[i].why))
             fail_msg("row %zu: %s", i, str_get(&s->text));
     }
 }
@@ -196,7 +196,7 @@ static void host_ports_are_taken_once(void **state) {
         _cleanup_free_ char *pod =
             xasprintf(POD("", "'containers':[{'name':'c','ports':[%s]}]"), rows[i].wanted);
         scene_put(s, &kind_pod, ONE_PORT("%s"), rows[i].taken);
-        if (strcmp(scene_why(s, "n", pod), rows[i].why))
+        if (!streq(scene_why(s, "n", pod), rows[i].why))
             fail_msg("row %zu: %s", i, str_get(&s->text));
     }
     fit_remove_pod(s->fit, "d", "p");

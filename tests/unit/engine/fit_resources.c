@@ -171,7 +171,7 @@ static void what_is_missing_is_named(void **state) {
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         _cleanup_free_ char *pod = xasprintf(POD("", CONTAINERS(C("%s"))), rows[i].wants);
-        if (strcmp(scene_why(s, "n", pod), rows[i].why))
+        if (!streq(scene_why(s, "n", pod), rows[i].why))
             fail_msg("row %zu: %s", i, str_get(&s->text));
     }
 }

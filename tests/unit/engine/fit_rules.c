@@ -171,8 +171,8 @@ static void counts_are_right_after_any_steps(void **state) {
         ",'affinity':{'podAntiAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{"
         "'weight':1,'podAffinityTerm':{'labelSelector':{'matchLabels':{'app':'b'}},'topologyKey':"
         "'zone','namespaceSelector':{'matchExpressions':[{'key':'t','operator':'Exists'}]}}}]}}",
-        ",'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':"
-        "'DoNotSchedule','labelSelector':{'matchLabels':{'app':'a'}}}]",
+        (",'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':"
+         "'DoNotSchedule','labelSelector':{'matchLabels':{'app':'a'}}}]"),
     };
     static const char *const spaces[] = {"d", "e"}, *const apps[] = {"a", "b", "c"};
     struct prng r = {11};

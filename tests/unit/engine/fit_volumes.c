@@ -243,7 +243,7 @@ static void a_claim_that_waits_takes_a_free_volume(void **state) {
         _cleanup_free_ char *spec = xasprintf(WAITS("2Gi", "%s"), rows[i].claim);
         volume(s, "pv", rows[i].labels, rows[i].spec);
         claim(s, "c", "", spec, "");
-        if (strcmp(scene_why(s, "a", POD_WITH("c")), rows[i].a))
+        if (!streq(scene_why(s, "a", POD_WITH("c")), rows[i].a))
             fail_msg("row %zu: %s", i, str_get(&s->text));
         assert_string_equal(binding(s, "a", POD_WITH("c")), *rows[i].a ? "" : "c=pv");
     }

@@ -97,6 +97,25 @@ static void test_accept_refuses(void **state) {
     field_errors_done(&e);
 }
 
+/* A default that was right as a float and is stored as an integer. */
+static void test_accept_stored(void **state) {
+    (void)state;
+    struct field_errors e = {0};
+    _cleanup_json_ json_t *json = crd_new(CRD(CRD_VERSION(
+        "v1", "true", CRD_SCHEMA("'a':{'type':'number','multipleOf':0.5,'default':2.0}"))));
+    crd_validate_create(json, &e);
+    assert_errors(&e, "");
+    crd_store(json);
+    crd_validate_create(json, &e);
+    assert_errors(&e, "spec.validation.openAPIV3Schema.properties[a].default: Invalid value: 0: "
+                      "factor MultipleOf declared for  must be positive: 0");
+    _cleanup_crd_ struct crd *crd = NULL;
+    assert_int_equal(crd_accept(json, &crd, &e), 0);
+    _cleanup_json_ json_t *obj = json_object();
+    structural_default(crd->versions[0].schema, obj);
+    assert_json(obj, "{'a':2}");
+}
+
 static void test_ranks(void **state) {
     (void)state;
     static const char *const order[] = {"v10",     "v2",      "v1",       "v2beta1",
@@ -124,9 +143,10 @@ static void test_warnings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_prepare),
-        cmocka_unit_test(test_accept),   cmocka_unit_test(test_accept_refuses),
-        cmocka_unit_test(test_ranks),    cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_prepare),
+        cmocka_unit_test(test_accept),        cmocka_unit_test(test_accept_refuses),
+        cmocka_unit_test(test_accept_stored), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_warnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,12 +25,14 @@ static void expect_body(const json_t *value, enum field_error_type type, const c
 
 static void test_bodies(void **state) {
     _cleanup_json_ json_t *text = json_string("a\"b\n\x01\xc3\xa9"), *n = json_integer(-3);
-    _cleanup_json_ json_t *list = json_pack("[s,i,b,n]", "<x>", 1, 1), *map = json_pack("{s:{}}", "a");
+    _cleanup_json_ json_t *list = json_pack("[s,i,b,n]", "<x>", 1, 1),
+                          *map = json_pack("{s:{}}", "a");
     _cleanup_json_ json_t *yes = json_true();
     (void)state;
     expect_body(NULL, FIELD_REQUIRED, "", "Required value");
     expect_body(n, FIELD_REQUIRED, "why", "Required value: why");
-    expect_body(text, FIELD_INVALID, "must be", "Invalid value: \"a\\\"b\\n\\x01\xc3\xa9\": must be");
+    expect_body(text, FIELD_INVALID, "must be",
+                "Invalid value: \"a\\\"b\\n\\x01\xc3\xa9\": must be");
     expect_body(n, FIELD_INVALID, "x", "Invalid value: -3: x");
     expect_body(NULL, FIELD_INVALID, "x", "Invalid value: x");
     expect_body(yes, FIELD_TYPE_INVALID, "", "Invalid value: true");

@@ -20,9 +20,10 @@ static void expect(const char *json, const char *line, const char *pretty) {
 
 static void test_values(void **state) {
     (void)state;
-    expect("{\"a\":[1,\"x\",true,false,null],\"b\":{},\"c\":[]}",
-           "{\"a\":[1,\"x\",true,false,null],\"b\":{},\"c\":[]}",
-           "{\n \"a\": [\n  1,\n  \"x\",\n  true,\n  false,\n  null\n ],\n \"b\": {},\n \"c\": []\n}");
+    expect(
+        "{\"a\":[1,\"x\",true,false,null],\"b\":{},\"c\":[]}",
+        "{\"a\":[1,\"x\",true,false,null],\"b\":{},\"c\":[]}",
+        "{\n \"a\": [\n  1,\n  \"x\",\n  true,\n  false,\n  null\n ],\n \"b\": {},\n \"c\": []\n}");
     expect("9223372036854775807", "9223372036854775807", "9223372036854775807");
     expect("[0.1, 2.0, 1e21]", "[0.1,2,1e+21]", "[\n 0.1,\n 2,\n 1e+21\n]");
 }
@@ -42,7 +43,8 @@ static void test_strings(void **state) {
 }
 
 static void test_sorted(void **state) {
-    _cleanup_json_ json_t *map = json_pack("{s:i,s:i,s:i}", "b", 1, "a", 2, "B", 3), *empty = json_object();
+    _cleanup_json_ json_t *map = json_pack("{s:i,s:i,s:i}", "b", 1, "a", 2, "B", 3),
+                          *empty = json_object();
     _cleanup_json_ json_t *sorted = go_sorted(map), *none = go_sorted(empty);
     _cleanup_str_ struct str out = STR_INIT;
     (void)state;

@@ -43,12 +43,12 @@ static void expect(name_rule *rule, const char *value, const char *all) {
 }
 
 static void test_dns1123_label(void **state) {
-    static const char *const yes[] = {"a",  "ab",  "abc", "a1",  "a-1",       "a--1--2--b", "0",
+    static const char *const yes[] = {"a",  "ab",  "abc", "a1",  "a-1",        "a--1--2--b", "0",
                                       "01", "012", "1a",  "1-a", "1--a--b--2", REPEAT_63,    NULL};
-    static const char *const no[] = {"",   "A",   "ABC", "aBc", "A1", "A-1", "1-A", "-",  "a-",
-                                     "-a", "1-",  "-1",  "_",   "a_", "_a",  "a_b", "1_", "_1",
-                                     "1_2", ".",  "a.",  ".a",  "a.b", "1.", ".1",  "1.2", " ",
-                                     "a ", " a",  "a b", "1 ",  " 1", "1 2", REPEAT_63 "a", NULL};
+    static const char *const no[] = {
+        "",   "A",   "ABC", "aBc", "A1", "A-1", "1-A", "-",  "a-",  "-a",          "1-",  "-1",
+        "_",  "a_",  "_a",  "a_b", "1_", "_1",  "1_2", ".",  "a.",  ".a",          "a.b", "1.",
+        ".1", "1.2", " ",   "a ",  " a", "a b", "1 ",  " 1", "1 2", REPEAT_63 "a", NULL};
     (void)state;
     good(name_dns1123_label, yes);
     bad(name_dns1123_label, no);
@@ -61,10 +61,12 @@ static void test_dns1123_label(void **state) {
 }
 
 static void test_dns1123_subdomain(void **state) {
-    static const char *const yes[] = {"a",   "ab.a",    "a-1.a",  "a--1--2--b.a", "0.a", "1.2.3.4.5",
-                                      "a.b.c.d.e", "aa.bb.cc.dd.ee", NULL};
-    static const char *const no[] = {"",    "A",    "a..b", "1..2", ".",   "a.",  ".a",  "a.-b",
-                                     "A.a", "ab.A", "a@b",  "a,b",  "a_b", "a;b", "a%b", "1 2", NULL};
+    static const char *const yes[] = {"a",   "ab.a",      "a-1.a",     "a--1--2--b.a",
+                                      "0.a", "1.2.3.4.5", "a.b.c.d.e", "aa.bb.cc.dd.ee",
+                                      NULL};
+    static const char *const no[] = {"",    "A",    "a..b", "1..2", ".",   "a.",
+                                     ".a",  "a.-b", "A.a",  "ab.A", "a@b", "a,b",
+                                     "a_b", "a;b",  "a%b",  "1 2",  NULL};
     _cleanup_free_ char *fits = repeat('a', 253), *long_one = repeat('a', 254);
     (void)state;
     good(name_dns1123_subdomain, yes);
@@ -84,20 +86,36 @@ static void test_dns1123_subdomain(void **state) {
 
 static void test_dns1035_label(void **state) {
     static const char *const yes[] = {"a", "ab", "a1", "a-1", "a--1--2--b", REPEAT_63, NULL};
-    static const char *const no[] = {"0", "01", "1a", "1--a", "", "A", "-", "a-", "-a", "a.b", NULL};
+    static const char *const no[] = {"0", "01", "1a", "1--a", "",  "A",
+                                     "-", "a-", "-a", "a.b",  NULL};
     (void)state;
     good(name_dns1035_label, yes);
     bad(name_dns1035_label, no);
 }
 
 static void test_label_keys(void **state) {
-    static const char *const yes[] = {"simple", "now-with-dashes", "1-starts-with-num", "1234",
-                                      "simple/simple", "now-with-dashes/simple", "1234/5678",
-                                      "1.2.3.4/5678", "Uppercase_Is_OK_123",
-                                      "example.com/Uppercase_Is_OK_123", "requests.storage-foo", NULL};
-    static const char *const no[] = {"nospecialchars%^=@", "cantendwithadash-", "-cantstartwithadash-",
-                                     "only/one/slash", "Example.com/abc", "example_com/abc",
-                                     "example.com/", "/simple", "", NULL};
+    static const char *const yes[] = {"simple",
+                                      "now-with-dashes",
+                                      "1-starts-with-num",
+                                      "1234",
+                                      "simple/simple",
+                                      "now-with-dashes/simple",
+                                      "1234/5678",
+                                      "1.2.3.4/5678",
+                                      "Uppercase_Is_OK_123",
+                                      "example.com/Uppercase_Is_OK_123",
+                                      "requests.storage-foo",
+                                      NULL};
+    static const char *const no[] = {"nospecialchars%^=@",
+                                     "cantendwithadash-",
+                                     "-cantstartwithadash-",
+                                     "only/one/slash",
+                                     "Example.com/abc",
+                                     "example_com/abc",
+                                     "example.com/",
+                                     "/simple",
+                                     "",
+                                     NULL};
     (void)state;
     good(name_label_key, yes);
     bad(name_label_key, no);
@@ -114,22 +132,29 @@ static void test_label_keys(void **state) {
 }
 
 static void test_label_values(void **state) {
-    static const char *const yes[] = {"simple", "now-with-dashes", "1-starts-with-num", "end-with-num-1",
-                                      "1234", REPEAT_63, "", NULL};
-    static const char *const no[] = {"nospecialchars%^=@", "Tama-nui-te-r\xc4\x81.is.M\xc4\x81ori.sun",
-                                     "\\backslashes\\are\\bad", "-starts-with-dash",
-                                     "ends-with-dash-", ".starts.with.dot", "ends.with.dot.",
-                                     REPEAT_63 "a", NULL};
+    static const char *const yes[] = {
+        "simple", "now-with-dashes", "1-starts-with-num", "end-with-num-1", "1234", REPEAT_63, "",
+        NULL};
+    static const char *const no[] = {"nospecialchars%^=@",
+                                     "Tama-nui-te-r\xc4\x81.is.M\xc4\x81ori.sun",
+                                     "\\backslashes\\are\\bad",
+                                     "-starts-with-dash",
+                                     "ends-with-dash-",
+                                     ".starts.with.dot",
+                                     "ends.with.dot.",
+                                     REPEAT_63 "a",
+                                     NULL};
     (void)state;
     good(name_label_value, yes);
     bad(name_label_value, no);
 }
 
 static void test_ports(void **state) {
-    static const char *const yes[] = {"telnet", "re-mail-ck", "pop3", "a", "a-1", "1-a", "a-1-b-2-c",
-                                      "1-a-2-b-3", NULL};
-    static const char *const no[] = {"longerthan15characters", "", "1", "12345", "1-2-3-4", "-begin",
-                                     "end-", "two--hyphens", "whois++", "CamelCase", NULL};
+    static const char *const yes[] = {"telnet", "re-mail-ck", "pop3",      "a", "a-1",
+                                      "1-a",    "a-1-b-2-c",  "1-a-2-b-3", NULL};
+    static const char *const no[] = {
+        "longerthan15characters", "",        "1",         "12345", "1-2-3-4", "-begin", "end-",
+        "two--hyphens",           "whois++", "CamelCase", NULL};
     (void)state;
     good(name_port, yes);
     bad(name_port, no);
@@ -139,8 +164,9 @@ static void test_ports(void **state) {
 }
 
 static void test_config_keys(void **state) {
-    static const char *const yes[] = {"a", "good", "good-good", "still.good", "this.is.also.good",
-                                      ".so.is.this", "THIS_IS_GOOD", "so_is_this_17", NULL};
+    static const char *const yes[] = {
+        "a",           "good",         "good-good",     "still.good", "this.is.also.good",
+        ".so.is.this", "THIS_IS_GOOD", "so_is_this_17", NULL};
     static const char *const no[] = {".", "..", "..bad", "b*d", "bad!&bad", "", NULL};
     (void)state;
     good(name_config_key, yes);
@@ -150,14 +176,15 @@ static void test_config_keys(void **state) {
 }
 
 static void test_others(void **state) {
-    static const char *const envs[] = {"-", ":", "_", "+a", ">a", "<a", "a.", "a..", "*a", "%a", "?a",
-                                       "a:a", "a_a", "aAz", "~a", " a", "1", NULL};
-    static const char *const bad_envs[] = {"", "=", "a=", "1=a", "a=b", "#%=&&", "\t", "a\n",
-                                           "h\xc3\xa9", NULL};
+    static const char *const envs[] = {"-",  ":",  "_",   "+a",  ">a",  "<a", "a.", "a..", "*a",
+                                       "%a", "?a", "a:a", "a_a", "aAz", "~a", " a", "1",   NULL};
+    static const char *const bad_envs[] = {"",      "=",  "a=",  "1=a",       "a=b",
+                                           "#%=&&", "\t", "a\n", "h\xc3\xa9", NULL};
     static const char *const headers[] = {"Accept-Encoding", "Host", "X-Forwarded-For", "1", NULL};
     static const char *const bad_headers[] = {"", "X-@", "Host:", "a_b", " a", NULL};
     static const char *const percents[] = {"0%", "00000%", "1%", "100%", "999%", NULL};
-    static const char *const bad_percents[] = {"", "%", "1%%", "-1%", "a%", "1", "1.5%", " 1%", NULL};
+    static const char *const bad_percents[] = {"",  "%",    "1%%", "-1%", "a%",
+                                               "1", "1.5%", " 1%", NULL};
     (void)state;
     good(name_env_var, envs);
     bad(name_env_var, bad_envs);

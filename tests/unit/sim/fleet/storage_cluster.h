@@ -223,15 +223,32 @@ static inline json_t *json_of(struct resource *res, const char *ns, const char *
     return record_json(r);
 }
 
-/* The text of an event about an object, or NULL. Valid until the next one. */
+/* There is an event about an object with this text. */
+static inline bool event_says(const struct cluster *c, const char *name, const char *reason,
+                              const char *text) {
+    struct snapshot *snap = shelf_snapshot(c->f->events->shelf);
+    bool found = false;
+    for (size_t i = 0; i < snap->n; i++) {
+        const struct kube_event *e = record_as(kube_event, snap->items[i]);
+        found = found || (str_same(e->object.name, name) && str_same(e->reason, reason) &&
+                          str_same(e->message, text));
+    }
+    snapshot_unref(snap);
+    return found;
+}
+/* The text of the only event about an object with this reason, or NULL. Valid until the next one.
+ */
 static inline const char *event_about(const struct cluster *c, const char *name,
                                       const char *reason) {
     struct snapshot *snap = shelf_snapshot(c->f->events->shelf);
     const char *message = NULL;
     for (size_t i = 0; i < snap->n; i++) {
         const struct kube_event *e = record_as(kube_event, snap->items[i]);
-        if (str_same(e->object.name, name) && str_same(e->reason, reason))
-            message = e->message;
+        if (!str_same(e->object.name, name) || !str_same(e->reason, reason))
+            continue;
+        if (message)
+            fail_msg("%s of %s: \"%s\" and \"%s\"", reason, name, message, strna(e->message));
+        message = e->message;
     }
     snapshot_unref(snap); /* the shelf still has them */
     return message;

@@ -38,7 +38,7 @@ static json_t *get(json_t *v, const char *first, ...) {
     va_list ap;
     va_start(ap, first);
     for (const char *key = first; key && v; key = va_arg(ap, const char *))
-        v = json_is_array(v) ? json_array_get(v, (size_t)atoi(key)) : json_object_get(v, key);
+        v = json_is_array(v) ? json_array_get(v, strtoul(key, NULL, 10)) : json_object_get(v, key);
     va_end(ap);
     return v;
 }
