@@ -1,5 +1,5 @@
-/* Writes a jansson value as YAML in block style, with the quoting that kubectl uses: a text is quoted
- * where YAML 1.1 would read a bare one as something else. */
+/* Writes a jansson value as YAML in block style, with the quoting that kubectl uses: a text is
+ * quoted where YAML 1.1 would read a bare one as something else. */
 #ifndef BASE_YAML_EMIT_H
 #define BASE_YAML_EMIT_H
 

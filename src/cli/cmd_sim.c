@@ -3,6 +3,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <malloc.h>
 #include <math.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -520,6 +521,7 @@ static int prepare(struct run *r, const struct sim_opts *o, uint64_t seed, doubl
         return rc;
     clock_run(&sim_world(r->sim)->clock, now);
     scenario_play(r->scenario, trouble, cli);
+    (void)malloc_trim(0); /* the history of how it came about was forgotten just now */
     r->pace = pace_new(r->loop, sim_world(r->sim), speed);
     struct sim_server_options so = {
         .address = r->listen,

@@ -11,14 +11,16 @@
  *
  * All objects must be decoded into the one pool that fit_new() is given: what is equal is
  * recognised by its address. Nothing of an object is kept but references to pool entries, so the
- * object itself may go at any time.
+ * object itself may go at any time. (The spec within a struct pod_template is no entry of the pool:
+ * it cannot be asked about as it is.)
  *
  * The same steps and questions in the same order have the same answers, to the byte.
  *
  * What is not judged, because the model does not read it: ResourceClaims, the number of volumes
  * that a CSI driver can attach to a node, CSIStorageCapacity, in-tree disks named in the pod itself
- * (GCE, EBS, RBD, iSCSI), VolumeAttributesClass, features that nodes declare, images that a node
- * has already. */
+ * (GCE, EBS, RBD, iSCSI), VolumeAttributesClass, a resize of the pod as a whole, features that
+ * nodes declare, images that a node has already. A pod with more than 256 terms of one sort is
+ * refused. */
 #ifndef ENGINE_FIT_H
 #define ENGINE_FIT_H
 

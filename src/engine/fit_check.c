@@ -53,6 +53,23 @@ void fit_ask_refresh(struct fit *f) {
     fit_ask_spread(f, &f->ask);
 }
 
+/* What is beyond all measure is refused, not half read. */
+static bool fits_measure(struct fit_ask *ask) {
+    const struct affinity *a = ask->spec->affinity;
+    const struct pod_affinity *sides[] = {a ? a->pod : NULL, a ? a->anti : NULL};
+    size_t most = list_len(ask->spec->spread);
+    for (size_t i = 0; i < ARRAY_LEN(sides); i++) {
+        if (!sides[i])
+            continue;
+        most = MAX_OF(most, list_len(sides[i]->required));
+        most = MAX_OF(most, list_len(sides[i]->preferred));
+    }
+    if (most <= FIT_LIST_MAX)
+        return true;
+    ask->trouble = "pod has more than 256 affinity terms or topology spread constraints";
+    return false;
+}
+
 bool fit_ask(struct fit *f, const struct pod *pod) {
     struct fit_ask *ask = &f->ask;
     arena_reset(&ask->arena);
@@ -70,7 +87,7 @@ bool fit_ask(struct fit *f, const struct pod *pod) {
         ask->codes = 1u << FIT_GATED;
         return false;
     }
-    if (!fit_ask_names(ask) || !fit_ask_volumes(f, ask)) {
+    if (!fits_measure(ask) || !fit_ask_names(ask) || !fit_ask_volumes(f, ask)) {
         ask->codes = 1u << FIT_POD;
         return false;
     }

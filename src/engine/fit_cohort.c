@@ -98,7 +98,7 @@ static const char *spread_owner(const struct pod *pod) {
 
 static void hold(struct fit *f, struct fit_cohort *c, enum fit_role role, const void *list,
                  size_t n) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < MIN_OF(n, (size_t)FIT_LIST_MAX); i++)
         *vec_push(&c->held) = fit_rule_get(f, role, list, i, c->group);
 }
 

@@ -5,56 +5,45 @@
 
 #include "engine/fit_internal.h"
 
-struct tally {
-    const char *text;
-    size_t n;
-};
-
-typedef VEC(struct tally) tallies;
-
-static void tally_add(tallies *t, const char *text, size_t n) {
-    for (size_t i = 0; i < t->len; i++) {
-        if (t->p[i].text == text || streq(t->p[i].text, text)) {
-            t->p[i].n += n;
-            return;
-        }
-    }
-    if (n)
-        *vec_push(t) = (struct tally){text, n};
-}
-
 static int compare_lines(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* "2 Insufficient cpu, 3 Too many pods.": sorted as text, so that 10 comes before 2. */
-static void tallies_print(const tallies *t, struct str *out) {
+/* How many nodes gave which reason, by the address of its text: texts are constants, or belong to
+ * the pod's shape. "2 Insufficient cpu, 3 Too many pods.": sorted as text, so that 10 comes
+ * before 2. */
+static void print_reasons(const struct fit_counts *t, struct str *out) {
     _cleanup_free_ char **lines = xcalloc(t->len + 1, sizeof *lines);
-    for (size_t i = 0; i < t->len; i++)
-        lines[i] = xasprintf("%zu %s", t->p[i].n, t->p[i].text);
-    if (t->len > 1)
-        qsort(lines, t->len, sizeof *lines, compare_lines);
-    for (size_t i = 0; i < t->len; i++) {
+    const struct fit_count *e;
+    size_t n = 0;
+    for (uint32_t i = 0; (e = fit_counts_next(t, &i));)
+        lines[n++] = xasprintf("%lld %s", (long long)e->n, (const char *)e->key);
+    if (n > 1)
+        qsort(lines, n, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < n; i++) {
         str_addf(out, "%s%s", i ? ", " : " ", lines[i]);
         free(lines[i]);
     }
-    str_add(out, t->len ? "." : "");
+    str_add(out, n ? "." : "");
 }
 
 /* --- preemption --- */
+
+static const char no_victims[] = "No preemption victims found for incoming pod";
+static const char no_help[] = "Preemption is not helpful for scheduling";
 
 static bool is_victim(const struct fit_ask *ask, const struct fit_pod *p) {
     return p->cohort->shape->priority < ask->cohort->shape->priority;
 }
 
 /* Takes all less important pods off the node, asks again, and puts them back. */
-static bool fits_without_others(struct fit *f, struct fit_node *node, tallies *why) {
+static bool fits_without_others(struct fit *f, struct fit_node *node, struct fit_counts *why) {
     VEC(struct fit_pod *) victims = VEC_INIT;
     for (size_t i = 0; i < node->pods.len; i++)
         if (is_victim(&f->ask, node->pods.p[i]))
             *vec_push(&victims) = node->pods.p[i];
     if (!victims.len) {
-        tally_add(why, "No preemption victims found for incoming pod", 1);
+        fit_counts_add(why, no_victims, 1);
         return false;
     }
     for (size_t i = 0; i < victims.len; i++)
@@ -62,7 +51,7 @@ static bool fits_without_others(struct fit *f, struct fit_node *node, tallies *w
     fit_ask_refresh(f);
     bool fits = fit_ask_node(f, node);
     for (size_t i = 0; !fits && i < f->ask.reasons.len; i++)
-        tally_add(why, f->ask.reasons.p[i].text, 1);
+        fit_counts_add(why, f->ask.reasons.p[i].text, 1);
     for (size_t i = 0; i < victims.len; i++)
         fit_pod_place(f, victims.p[i], node);
     fit_ask_refresh(f);
@@ -73,7 +62,7 @@ static bool fits_without_others(struct fit *f, struct fit_node *node, tallies *w
 /* What DefaultPreemption says; nothing when it would evict somebody. */
 static void explain_preemption(struct fit *f, struct fit_node *const *nodes, size_t n,
                                struct str *out) {
-    tallies why = VEC_INIT;
+    struct fit_counts why = {0};
     bool helps = false;
     size_t all = f->nodes.len;
     if (str_same(f->ask.spec->preemption, "Never")) {
@@ -84,17 +73,17 @@ static void explain_preemption(struct fit *f, struct fit_node *const *nodes, siz
     for (size_t i = 0; !helps && i < n; i++)
         helps = fits_without_others(f, nodes[i], &why);
     if (!helps) {
-        tally_add(&why, "Preemption is not helpful for scheduling", all - n);
+        fit_counts_add(&why, no_help, (int64_t)(all - n));
         str_addf(out, " no new claims to deallocate, preemption: 0/%zu nodes are available:", all);
-        tallies_print(&why, out);
+        print_reasons(&why, out);
     }
-    vec_done(&why);
+    fit_counts_done(&why);
 }
 
 /* --- the whole message --- */
 
 /* Asks all nodes; those where eviction might help are left in f->found. */
-static bool ask_all(struct fit *f, tallies *why) {
+static bool ask_all(struct fit *f, struct fit_counts *why) {
     struct fit_ask *ask = &f->ask;
     size_t asked = 0, n = ask->only_some ? ask->only.len : f->nodes.len;
     f->found.len = 0;
@@ -106,14 +95,14 @@ static bool ask_all(struct fit *f, tallies *why) {
             return false;
         asked++;
         for (size_t k = 0; k < ask->reasons.len; k++)
-            tally_add(why, ask->reasons.p[k].text, 1);
+            fit_counts_add(why, ask->reasons.p[k].text, 1);
         if (!ask->final)
             *vec_push(&f->found) = node;
     }
     if (ask->only_some && asked < f->nodes.len) {
         ask->reasons.len = 0;
         fit_no(ask, FIT_NOT_ASKED, NULL);
-        tally_add(why, ask->reasons.p[0].text, f->nodes.len - asked);
+        fit_counts_add(why, ask->reasons.p[0].text, (int64_t)(f->nodes.len - asked));
     }
     return true;
 }
@@ -136,13 +125,13 @@ bool fit_explain(struct fit *f, const struct pod *pod, struct str *out) {
         str_addf(out, "0/%zu nodes are available: %s. not found", all, ask->trouble);
         return true;
     }
-    tallies why = VEC_INIT;
+    struct fit_counts why = {0};
     bool none = ask_all(f, &why);
     if (none) {
         str_addf(out, "0/%zu nodes are available:", all);
-        tallies_print(&why, out);
+        print_reasons(&why, out);
         explain_preemption(f, f->found.p, f->found.len, out);
     }
-    vec_done(&why);
+    fit_counts_done(&why);
     return none;
 }

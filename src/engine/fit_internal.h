@@ -23,6 +23,9 @@ enum {
      * are looked up among the labels. */
     FIT_TOPO_SLOTS = 8,
     FIT_SCORE_MAX = 100, /* MaxNodeScore */
+    /* Terms of each sort, and spread constraints, that a pod may have: nobody needs so many, and
+     * each costs memory for every node. */
+    FIT_LIST_MAX = 256,
 };
 
 /* --- resources --- */
@@ -44,8 +47,8 @@ struct fit_amounts {
 /* What a pod takes from its node. */
 struct fit_load {
     struct fit_amounts amounts;
-    int64_t some_cpu,
-        some_memory; /* with a default where a container asks for nothing: for scores */
+    /* For scores: with a default where a container asks for nothing. */
+    int64_t some_cpu, some_memory;
 };
 
 struct fit_port {
@@ -286,6 +289,7 @@ struct fit {
     const char *hostname, *zone; /* topology keys */
     struct fit_ask ask;
     VEC(struct fit_table *) tables;
+    size_t cells;   /* of all tables */
     uint64_t clock; /* counts uses of tables */
     VEC(struct fit_node *) found;
     VEC(struct fit_score) scores;

@@ -1,5 +1,6 @@
 /* What a node says by itself, whatever other nodes and pods there are: cordoned, its name, its
  * taints, its labels, its host ports. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/fit_internal.h"
@@ -108,7 +109,7 @@ static bool term_names(const struct node_term *t, struct fit_ask *ask) {
         return false;
     for (size_t i = 0; i < list_len(first->values); i++) {
         const char *name = strna(first->values[i]);
-        bool all = !has_string(ask->only.p, ask->only.len, name);
+        bool all = true;
         for (size_t k = 0; all && k < list_len(t->fields); k++)
             all = !is_name(&t->fields[k]) ||
                   has_string(t->fields[k].values, list_len(t->fields[k].values), name);
@@ -116,6 +117,10 @@ static bool term_names(const struct node_term *t, struct fit_ask *ask) {
             *vec_push(&ask->only) = name;
     }
     return true;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 bool fit_ask_names(struct fit_ask *ask) {
@@ -128,7 +133,14 @@ bool fit_ask_names(struct fit_ask *ask) {
         if (!term_names(&sel->terms[i], ask))
             return true; /* any of the terms is enough, and this one may match any node */
     ask->only_some = true;
-    if (ask->only.len)
+    if (ask->only.len > 1)
+        qsort(ask->only.p, ask->only.len, sizeof ask->only.p[0], compare_names);
+    size_t n = 0;
+    for (size_t i = 0; i < ask->only.len; i++)
+        if (!i || !streq(ask->only.p[i], ask->only.p[n - 1]))
+            ask->only.p[n++] = ask->only.p[i];
+    ask->only.len = n;
+    if (n)
         return true;
     ask->trouble = "pod affinity terms conflict";
     return false;

@@ -6,6 +6,8 @@
 #include "engine/fit_internal.h"
 #include "model/selector.h"
 
+enum { NAMED_MAX = 64 }; /* namespaces that a rule is kept with; one that names more is wide */
+
 /* --- topology keys --- */
 
 static uint32_t topo_hash(const void *entry) {
@@ -134,20 +136,18 @@ static bool term_names(const struct pod_term *t, const char *own_ns, const char 
     return false;
 }
 
+/* Whether a term that other pods hold is about a new pod of this namespace. */
+static bool term_looks_back(const struct pod_term *t, const char *own_ns,
+                            const struct fit_space *space) {
+    return term_names(t, own_ns, space->name) || selector_match(t->ns_selector, space->labels);
+}
+
 /* Whose pods the term of a new pod is about: the namespaces that its selector finds are listed once
  * and added to those that it names. In v1.36 the selector itself is then not put away, but asked
  * again without labels; one of NotIn or DoesNotExist alone therefore holds for every namespace. */
 static bool term_looks_at(const struct pod_term *t, const char *own_ns,
                           const struct fit_space *space) {
-    return term_names(t, own_ns, space->name) ||
-           (space->known && selector_match(t->ns_selector, space->labels)) ||
-           selector_match(t->ns_selector, NULL);
-}
-
-/* Whether a term that other pods hold is about a new pod of this namespace. */
-static bool term_looks_back(const struct pod_term *t, const char *own_ns,
-                            const struct fit_space *space) {
-    return term_names(t, own_ns, space->name) || selector_match(t->ns_selector, space->labels);
+    return term_looks_back(t, own_ns, space) || selector_match(t->ns_selector, NULL);
 }
 
 /* Selects everybody, and for that reason counts nobody. */
@@ -382,7 +382,7 @@ static struct fit_rule_key rule_key(enum fit_role role, const void *subject, siz
 /* Where the first term looks is where groups that meet all terms can be. */
 static void rule_register(struct fit *f, struct fit_rule *r) {
     const struct pod_term *t = term_count(&r->key) ? term_at(&r->key, 0) : NULL;
-    r->wide = t && t->ns_selector;
+    r->wide = t && (t->ns_selector || list_len(t->namespaces) > NAMED_MAX);
     if (r->wide) {
         struct fit_group *g;
         *vec_push(&f->wide) = r;

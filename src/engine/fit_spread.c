@@ -8,7 +8,10 @@
 
 #include "engine/fit_internal.h"
 
-enum { TABLES_MAX = 32 };
+enum {
+    TABLES_MAX = 32,
+    CELLS_MAX = 4 << 20, /* nodes times constraints, in all tables: 20 MiB */
+};
 
 /* For one constraint. Domains are numbered in the order of the nodes. */
 struct column {
@@ -32,7 +35,7 @@ struct fit_table {
     bool need_all; /* only nodes that have all the keys */
     uint64_t layout, used;
     struct column *columns;
-    size_t n;
+    size_t n, cells;
 };
 
 static void table_free(struct fit *f, struct fit_table *t) {
@@ -53,6 +56,7 @@ void fit_tables_done(struct fit *f) {
     for (size_t i = 0; i < f->tables.len; i++)
         table_free(f, f->tables.p[i]);
     vec_done(&f->tables);
+    f->cells = 0;
 }
 
 static struct sieve sieve_of(const struct pod_spec *spec, const fit_constraints *list) {
@@ -156,22 +160,19 @@ static struct fit_table *table_new(struct fit *f, const struct sieve *sieve, boo
 
 /* The one that was used least lately makes room for a new one; one that nodes have left behind goes
  * first. */
-static struct fit_table **table_slot(struct fit *f) {
-    struct fit_table **worst = NULL;
-    if (f->tables.len < TABLES_MAX) {
-        worst = vec_push(&f->tables);
-        *worst = NULL;
-        return worst;
+static void make_room(struct fit *f, size_t cells) {
+    while (f->tables.len && (f->tables.len >= TABLES_MAX || f->cells + cells > (size_t)CELLS_MAX)) {
+        size_t worst = 0;
+        for (size_t i = 1; i < f->tables.len; i++) {
+            const struct fit_table *t = f->tables.p[i], *w = f->tables.p[worst];
+            bool stale = t->layout != f->layout, worse = w->layout != f->layout;
+            if (stale != worse ? stale : t->used < w->used)
+                worst = i;
+        }
+        f->cells -= f->tables.p[worst]->cells;
+        table_free(f, f->tables.p[worst]);
+        fit_vec_drop(&f->tables, worst);
     }
-    for (size_t i = 0; i < f->tables.len; i++) {
-        struct fit_table **at = &f->tables.p[i];
-        bool stale = (*at)->layout != f->layout;
-        if (!worst || (stale && (*worst)->layout == f->layout) ||
-            (stale == ((*worst)->layout != f->layout) && (*at)->used < (*worst)->used))
-            worst = at;
-    }
-    table_free(f, *worst);
-    return worst;
 }
 
 static const struct fit_table *table_get(struct fit *f, const struct fit_cohort *c, bool soft) {
@@ -186,10 +187,14 @@ static const struct fit_table *table_get(struct fit *f, const struct fit_cohort 
             return t;
         }
     }
-    struct fit_table **slot = table_slot(f);
-    *slot = table_new(f, &sieve, need_all, spec, list);
-    (*slot)->used = ++f->clock;
-    return *slot;
+    size_t cells = list->len * f->nodes.len;
+    make_room(f, cells);
+    struct fit_table *t = table_new(f, &sieve, need_all, spec, list);
+    t->used = ++f->clock;
+    t->cells = cells;
+    f->cells += cells;
+    *vec_push(&f->tables) = t;
+    return t;
 }
 
 /* How many pods that the constraint is about are in each domain. */

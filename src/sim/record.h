@@ -27,8 +27,9 @@ struct record {
 };
 
 /* A record of an object that is a jansson value: sets its metadata.resourceVersion to `version`.
- * The metadata must be in canonical form. Version 0 leaves it out (of dry runs). NULL when the object does not decode: it has more list
- * elements than CODEC_ROOM, or nobody has checked its types. */
+ * The metadata must be in canonical form. Version 0 leaves it out (of dry runs). NULL when the
+ * object does not decode: it has more list elements than CODEC_ROOM, or nobody has checked its
+ * types. */
 struct record *record_of(struct codec *c, const struct kind *kind, json_t *value, uint64_t version,
                          struct err *err);
 /* The same object with another status (the text of a JSON value; an empty view removes nothing and

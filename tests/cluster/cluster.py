@@ -321,7 +321,8 @@ class Cluster:
         """A resourceVersion that etcd has forgotten; a server with a cache may remember it for a while."""
         revision = self.etcd_revision()
         for _ in range(2):
-            self.api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "later-", "namespace": "default"}})
+            self.api.create({"apiVersion": "v1", "kind": "ConfigMap",
+                             "metadata": {"generateName": "later-", "namespace": "default"}})
         self.compact()
         return str(revision)
 

@@ -5,7 +5,7 @@
 
 --calls   every answer of servers where nothing moves by itself; --lives: what controllers come to after each step
 --self    both sides are the real control plane (what differs is a fault of the comparison), else the other is `$SLIPWAY sim`
---shrink  leaves out steps while a difference remains, and prints the rest
+--shrink  leaves out steps of the first that differs while a difference remains, and prints the rest
 --show    prints the steps of the seed and ends
 """
 
@@ -54,12 +54,17 @@ def run(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> int:
     real = stack.enter_context(Cluster(**options))
     other = real if arguments.same else stack.enter_context(Simulator(**options))
     pair = Pair(Side("real", lambda: real, lambda: real), Side("again" if arguments.same else "sim", lambda: other, lambda: other))
-    lines = pair.many(arguments.what, range(arguments.seed, arguments.seed + arguments.count), arguments.workers)
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    lines = pair.many(arguments.what, seeds, arguments.workers)
     print("\n".join(lines) or "no difference")
     if lines and arguments.shrink:
-        steps = pair.shrink(arguments.what, arguments.seed, lambda text: print(f"# {text}", flush=True))
+        seed = next((seed for seed in seeds if pair.difference(arguments.what, seed)), None)
+        if seed is None:
+            print("# no sequence differs when it is run alone")
+            return 1
+        steps = pair.shrink(arguments.what, seed, lambda text: print(f"# seed {seed}: {text}", flush=True))
         print("\n".join(json.dumps(step, ensure_ascii=False) for step in steps))
-        print("\n".join(pair.run(arguments.what, arguments.seed, steps)))
+        print("\n".join(pair.run(arguments.what, seed, steps)))
     return 1 if lines else 0
 
 

@@ -44,7 +44,8 @@ def program() -> Path:
 def has_simulator() -> bool:
     """Whether the program under test knows the verb."""
     try:
-        return subprocess.run([program(), "sim", "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60).returncode == 0
+        return subprocess.run([program(), "sim", "--help"], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=60).returncode == 0
     except OSError:
         return False
 

@@ -71,8 +71,10 @@ def test_every_kind_is_read_and_listed(ctx: Context) -> None:
         group = {"group": kind.group} if kind.group else {}
         named = f"{kind.resource}.{kind.group}" if kind.group else kind.resource
         w.get(kind.path(ns, "none")).fails(404, "NotFound", f'{named} "none" not found', name="none", **group, kind=kind.resource)
-        w.delete(kind.path(ns, "none")).fails(404, "NotFound", f'{named} "none" not found', name="none", **group, kind=kind.resource)
-        w.post(kind.path(ns), kind.make(ns, name)).fails(409, "AlreadyExists", f'{named} "{name}" already exists', name=name, **group,
+        w.delete(kind.path(ns, "none")).fails(404, "NotFound", f'{named} "none" not found', name="none", **group,
+                                              kind=kind.resource)
+        w.post(kind.path(ns), kind.make(ns, name)).fails(409, "AlreadyExists", f'{named} "{name}" already exists', name=name,
+                                                         **group,
                                                         kind=kind.resource)
     empty = w.get(CONFIG_MAP.path("nobody-made-this")).ok()
     assert empty["items"] == [] and empty["kind"] == "ConfigMapList", empty
@@ -90,7 +92,8 @@ def test_every_kind_is_replaced(ctx: Context) -> None:
         def put(version: str | None):
             """A controller may write at the same time: what is asked for is a change of the newest object."""
             now = w.get(path).ok()
-            meta = {"labels": {"round": ctx.unique()}, "resourceVersion": now["metadata"]["resourceVersion"] if version == "now" else version}
+            meta = {"labels": {"round": ctx.unique()},
+                    "resourceVersion": now["metadata"]["resourceVersion"] if version == "now" else version}
             return w.put(path, merged(now, {"metadata": meta}))
 
         def accepted(answer) -> bool:
@@ -102,7 +105,8 @@ def test_every_kind_is_replaced(ctx: Context) -> None:
         assert int(now["metadata"]["resourceVersion"]) > int(first["metadata"]["resourceVersion"])
         named = f"{kind.resource}.{kind.group}" if kind.group else kind.resource
         group = {"group": kind.group} if kind.group else {}
-        put(first["metadata"]["resourceVersion"]).fails(409, "Conflict", f'Operation cannot be fulfilled on {named} "{name}": {CHANGED}',
+        put(first["metadata"]["resourceVersion"]).fails(409, "Conflict",
+                                                        f'Operation cannot be fulfilled on {named} "{name}": {CHANGED}',
                                                         name=name, **group, kind=kind.resource)
         answer = put(None)
         if kind.unconditional:
@@ -156,7 +160,8 @@ def test_labels_annotations_and_finalizers_that_are_not_allowed(ctx: Context) ->
     assert sorted(c["message"] for c in causes) == sorted(wanted), labels
     assert {(c["reason"], c["field"]) for c in causes} == {("FieldValueInvalid", "metadata.labels")}
     w.post(path, merged(config_map("x", ns), {"metadata": {"annotations": {"a/b/c": "x"}}})).invalid(None, "ConfigMap", "x", (
-        "FieldValueInvalid", "metadata.annotations", 'Invalid value: "a/b/c": a valid label key must consist of alphanumeric characters, '
+        "FieldValueInvalid", "metadata.annotations",
+        'Invalid value: "a/b/c": a valid label key must consist of alphanumeric characters, '
         "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used "
         "for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. "
         "'example.com/MyName')"))
@@ -179,7 +184,8 @@ def test_owner_references_that_are_not_allowed(ctx: Context) -> None:
         return w.post(path, merged(config_map("x", ns), {"metadata": {"ownerReferences": list(references)}}))
 
     post({"apiVersion": "", "kind": "", "name": "", "uid": ""}).invalid(
-        None, "ConfigMap", "x", ("FieldValueInvalid", "metadata.ownerReferences.apiVersion", 'Invalid value: "": version must not be empty'),
+        None, "ConfigMap", "x", ("FieldValueInvalid", "metadata.ownerReferences.apiVersion",
+                                 'Invalid value: "": version must not be empty'),
         ("FieldValueInvalid", "metadata.ownerReferences.kind", 'Invalid value: "": must not be empty'),
         ("FieldValueInvalid", "metadata.ownerReferences.name", 'Invalid value: "": must not be empty'),
         ("FieldValueInvalid", "metadata.ownerReferences.uid", 'Invalid value: "": must not be empty'))
@@ -225,7 +231,8 @@ def test_creation_in_the_wrong_place(ctx: Context) -> None:
     w.post(CONFIG_MAP.path(), config_map("x", ns)).no_method()
     w.post(path + "/x", config_map("x", ns)).no_method()
     assert w.post(path, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}).ok(201)["metadata"]["namespace"] == ns
-    node = w.post(query(NODE.path(), dryRun="All"), {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x", "namespace": ns}})
+    node = w.post(query(NODE.path(), dryRun="All"), {"apiVersion": "v1", "kind": "Node",
+                                                     "metadata": {"name": "x", "namespace": ns}})
     assert "namespace" not in node.ok(201)["metadata"], "what has no namespace loses it"
 
 
@@ -245,7 +252,8 @@ def test_bodies_that_are_something_else(ctx: Context) -> None:
         w.post(path, text).refused(400, "BadRequest", "the object provided is unrecognized (must be of type ConfigMap)")
     made = w.post(path, {"metadata": {"name": "by-default"}, "data": {"a": "b"}}).ok(201)
     assert (made["apiVersion"], made["kind"]) == ("v1", "ConfigMap"), "kind and version follow from the path"
-    assert [c["metadata"]["name"] for c in w.get(path).ok()["items"] if c["metadata"]["name"] != "kube-root-ca.crt"] == ["by-default"]
+    assert [c["metadata"]["name"] for c in w.get(path).ok()["items"] if c["metadata"]["name"] != "kube-root-ca.crt"] == [
+        "by-default"]
 
 
 def test_bodies_that_are_too_large(ctx: Context) -> None:
@@ -287,7 +295,8 @@ def test_paths_that_lead_nowhere(ctx: Context) -> None:
         answer = w.get(nowhere)
         assert (answer.code, answer.text) == (404, "404 page not found\n"), answer
         assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-    for method, where in (("PUT", path), ("PATCH", path), ("TRACE", path), ("OPTIONS", path), ("DELETE", POD.path(ns, "x", "eviction")),
+    for method, where in (("PUT", path), ("PATCH", path), ("TRACE", path), ("OPTIONS", path),
+                          ("DELETE", POD.path(ns, "x", "eviction")),
                           ("GET", POD.path(ns, "x", "eviction")), ("POST", NODE.path(name="x"))):
         w.ask(method, where, {} if method in ("PUT", "PATCH") else None, content="application/merge-patch+json").no_method()
 
@@ -327,7 +336,8 @@ def test_doubled_fields_and_wrong_case(ctx: Context) -> None:
     answer = w.post(query(path, dryRun="All"), text)
     assert answer.ok(201)["metadata"]["name"] == "two" and answer.json["data"] == {"a": "2"}, "the last one counts"
     assert answer.warnings == ['duplicate field "metadata.name"', 'duplicate field "data.a"']
-    answer = w.post(query(path, dryRun="All"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "DATA": {"a": "b"}})
+    answer = w.post(query(path, dryRun="All"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"},
+                                                "DATA": {"a": "b"}})
     assert "data" not in answer.ok(201) and answer.warnings == ['unknown field "DATA"'], "field names are exact"
 
 
@@ -338,10 +348,12 @@ def test_replacing_something_else(ctx: Context) -> None:
     w, ns, path = start(ctx)
     made = w.post(path, config_map("x", ns, a="1")).ok(201)
     uid = made["metadata"]["uid"]
-    w.put(path + "/x", config_map("y", ns)).fails(400, "BadRequest", "the name of the object (y) does not match the name on the URL (x)")
+    w.put(path + "/x", config_map("y", ns)).fails(400, "BadRequest",
+                                                  "the name of the object (y) does not match the name on the URL (x)")
     w.put(path + "/x", config_map("x", "elsewhere")).fails(
         400, "BadRequest", "the namespace of the provided object does not match the namespace sent on the request")
-    w.put(path + "/none", config_map("none", ns)).fails(404, "NotFound", 'configmaps "none" not found', name="none", kind="configmaps")
+    w.put(path + "/none", config_map("none", ns)).fails(404, "NotFound", 'configmaps "none" not found', name="none",
+                                                        kind="configmaps")
     w.put(path + "/x", merged(made, {"metadata": {"uid": NOBODY}})).refused(
         409, "Conflict", 'Operation cannot be fulfilled on configmaps "x": ',
         f"Precondition failed: UID in precondition: {NOBODY}, UID in object meta: {uid}")
@@ -358,7 +370,8 @@ def test_replacing_with_the_same_changes_nothing(ctx: Context) -> None:
     assert w.put(path + "/x", config_map("x", ns, a="1")).ok()["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
     other = w.put(path + "/x", config_map("x", ns, b="2")).ok()
     assert other["data"] == {"b": "2"} and int(other["metadata"]["resourceVersion"]) > int(made["metadata"]["resourceVersion"])
-    assert (other["metadata"]["uid"], other["metadata"]["creationTimestamp"]) == (made["metadata"]["uid"], made["metadata"]["creationTimestamp"])
+    assert (other["metadata"]["uid"],
+            other["metadata"]["creationTimestamp"]) == (made["metadata"]["uid"], made["metadata"]["creationTimestamp"])
 
 
 def test_what_a_replacement_may_not_change(ctx: Context) -> None:
@@ -368,8 +381,10 @@ def test_what_a_replacement_may_not_change(ctx: Context) -> None:
     kept = w.put(path + "/x", merged(made, {"metadata": {"creationTimestamp": past, "generation": 7, "labels": {"a": "b"}}})).ok()
     assert kept["metadata"]["creationTimestamp"] == made["metadata"]["creationTimestamp"] and "generation" not in kept["metadata"]
     w.put(path + "/x", merged(kept, {"metadata": {"deletionTimestamp": past, "deletionGracePeriodSeconds": 3}})).invalid(
-        None, "ConfigMap", "x", *[("FieldValueInvalid", "metadata.deletionTimestamp", f'Invalid value: "{past}": field is immutable'),
-                                  ("FieldValueInvalid", "metadata.deletionGracePeriodSeconds", "Invalid value: 3: field is immutable")] * 2)
+        None, "ConfigMap", "x", *[("FieldValueInvalid", "metadata.deletionTimestamp",
+                                   f'Invalid value: "{past}": field is immutable'),
+                                  ("FieldValueInvalid", "metadata.deletionGracePeriodSeconds",
+                                   "Invalid value: 3: field is immutable")] * 2)
     for kind, body in ((CONFIG_MAP, merged(config_map("frozen", ns, a="1"), {"immutable": True})),
                        (SECRET, SECRET.make(ns, "frozen", immutable=True))):
         frozen = w.post(kind.path(ns), body).ok(201)
@@ -382,7 +397,8 @@ def test_immutable_fields_of_built_in_kinds(ctx: Context) -> None:
     made = w.post(DEPLOYMENT.path(ns), DEPLOYMENT.make(ns, "x")).ok(201)
     other = {"matchLabels": {"app": "x", "more": "y"}}
     labels = {"metadata": {"labels": {"app": "x", "more": "y"}}}
-    answer = w.put(DEPLOYMENT.path(ns, "x"), merged(made, {"metadata": {"resourceVersion": None}, "spec": {"selector": other, "template": labels}}))
+    answer = w.put(DEPLOYMENT.path(ns, "x"),
+                   merged(made, {"metadata": {"resourceVersion": None}, "spec": {"selector": other, "template": labels}}))
     answer.refused(422, "Invalid", "spec.selector: Invalid value: ", "field is immutable")
     assert [(c["reason"], c["field"]) for c in answer.json["details"]["causes"]] == [("FieldValueInvalid", "spec.selector")], answer
     wrong = w.post(DEPLOYMENT.path(ns), DEPLOYMENT.make(ns, "y", spec={"selector": {"matchLabels": {"app": "z"}}}))
@@ -457,7 +473,8 @@ def test_finalizers_hold_an_object(ctx: Context) -> None:
     forbidden = 'Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"slipway.dev/c"}'
     w.put(path + "/x", with_finalizers(gone, "slipway.dev/a", "slipway.dev/b", "slipway.dev/c")).invalid(
         None, "ConfigMap", "x", *[("FieldValueForbidden", "metadata.finalizers", forbidden)] * 2)
-    w.post(path, config_map("x", ns)).fails(409, "AlreadyExists", 'object is being deleted: configmaps "x" already exists', name="x",
+    w.post(path, config_map("x", ns)).fails(409, "AlreadyExists", 'object is being deleted: configmaps "x" already exists',
+                                            name="x",
                                            kind="configmaps")
     one = w.patch(path + "/x", [{"op": "remove", "path": "/metadata/finalizers/0"}], "json").ok()
     assert one["metadata"]["finalizers"] == ["slipway.dev/b"] and one["data"] == {"a": "1"}
@@ -480,7 +497,8 @@ def test_dry_runs_leave_no_trace(ctx: Context) -> None:
     assert w.delete(path + "/x", {"dryRun": ["All"]}).ok()["kind"] == "ConfigMap"
     listed = w.delete(query(path, dryRun="All", fieldSelector="metadata.name=x")).ok()
     assert [i["metadata"]["name"] for i in listed["items"]] == ["x"]
-    w.post(query(path, dryRun="All"), config_map("x", ns)).fails(409, "AlreadyExists", 'configmaps "x" already exists', name="x", kind="configmaps")
+    w.post(query(path, dryRun="All"), config_map("x", ns)).fails(409, "AlreadyExists", 'configmaps "x" already exists',
+                                                                 name="x", kind="configmaps")
     w.post(query(path, dryRun="All"), config_map("A", ns)).refused(422, "Invalid", "metadata.name")
     w.put(query(path + "/x", dryRun="All"), merged(made, {"metadata": {"resourceVersion": "1"}})).refused(409, "Conflict", CHANGED)
     for value in ("", "None", "all"):
@@ -566,7 +584,9 @@ def test_what_unmanaged_kinds_ask_for(ctx: Context) -> None:
     refused(LEASE, "x", [("FieldValueInvalid", "spec.leaseTransitions", "Invalid value: -1: must be greater than or equal to 0")],
             spec={"leaseTransitions": -1})
     refused(POD, "x", [("FieldValueRequired", "spec.containers", "Required value")], spec={"containers": []})
-    refused(POD, "x", [("FieldValueRequired", "spec.containers[0].image", "Required value")], spec={"containers": [{"name": "main"}]})
-    refused(POD, "x", [("FieldValueNotSupported", "spec.restartPolicy", 'Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"')],
+    refused(POD, "x", [("FieldValueRequired", "spec.containers[0].image", "Required value")],
+            spec={"containers": [{"name": "main"}]})
+    refused(POD, "x", [("FieldValueNotSupported", "spec.restartPolicy",
+                        'Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"')],
             spec={"restartPolicy": "Sometimes"})
     refused(SERVICE, "x", [("FieldValueRequired", "spec.ports", "Required value")], spec={"ports": []})

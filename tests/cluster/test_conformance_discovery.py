@@ -11,13 +11,17 @@ from wire import JSON, Wire
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 CHANGE = ["get", "patch", "update"]
-SHORT = {"pods": ["po"], "configmaps": ["cm"], "events": ["ev"], "namespaces": ["ns"], "nodes": ["no"], "persistentvolumeclaims": ["pvc"],
-         "persistentvolumes": ["pv"], "serviceaccounts": ["sa"], "services": ["svc"], "daemonsets": ["ds"], "deployments": ["deploy"],
-         "replicasets": ["rs"], "statefulsets": ["sts"], "poddisruptionbudgets": ["pdb"], "customresourcedefinitions": ["crd", "crds"]}
+SHORT = {"pods": ["po"], "configmaps": ["cm"], "events": ["ev"], "namespaces": ["ns"], "nodes": ["no"],
+         "persistentvolumeclaims": ["pvc"],
+         "persistentvolumes": ["pv"], "serviceaccounts": ["sa"], "services": ["svc"], "daemonsets": ["ds"],
+         "deployments": ["deploy"],
+         "replicasets": ["rs"], "statefulsets": ["sts"], "poddisruptionbudgets": ["pdb"],
+         "customresourcedefinitions": ["crd", "crds"]}
 CATEGORY_ALL = {"pods", "services", "daemonsets", "deployments", "replicasets", "statefulsets", "jobs"}
 SCALE = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
 EVICTION = {"group": "policy", "version": "v1", "kind": "Eviction"}
-DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", {}, namespaced=False, status=True)
+DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", {}, namespaced=False,
+                  status=True)
 
 
 def verbs(kind: Kind) -> list[str]:
@@ -50,7 +54,8 @@ def test_groups(ctx: Context) -> None:
     listed = w.get("/apis").ok()
     assert (listed["kind"], listed["apiVersion"]) == ("APIGroupList", "v1")
     groups = {g["name"]: g for g in listed["groups"]}
-    for name in ("apps", "batch", "policy", "coordination.k8s.io", "storage.k8s.io", "apiextensions.k8s.io", "authorization.k8s.io"):
+    for name in ("apps", "batch", "policy", "coordination.k8s.io", "storage.k8s.io", "apiextensions.k8s.io",
+                 "authorization.k8s.io"):
         version = {"groupVersion": f"{name}/v1", "version": "v1"}
         assert version in groups[name]["versions"] and groups[name]["preferredVersion"] == version, name
         alone = w.get(f"/apis/{name}").ok()
@@ -68,12 +73,14 @@ def test_resources(ctx: Context) -> None:
         assert_has(listed, {"kind": "APIResourceList", "groupVersion": kind.version})
         rows = {row["name"]: row for row in listed["resources"]}
         assert list(rows) == sorted(rows), "sorted by name"
-        wanted = {"name": kind.resource, "singularName": kind.kind.lower(), "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs(kind),
+        wanted = {"name": kind.resource, "singularName": kind.kind.lower(), "namespaced": kind.namespaced, "kind": kind.kind,
+                  "verbs": verbs(kind),
                   "shortNames": SHORT.get(kind.resource), "categories": categories(kind)}
         seen = {key: value for key, value in rows[kind.resource].items() if key != "storageVersionHash"}
         assert_is(seen, wanted, kind.kind)
         for name, (what, allowed) in subresources(kind).items():
-            assert_is(rows[f"{kind.resource}/{name}"], {"name": f"{kind.resource}/{name}", "singularName": "", "namespaced": kind.namespaced, **what,
+            assert_is(rows[f"{kind.resource}/{name}"], {"name": f"{kind.resource}/{name}", "singularName": "",
+                                                        "namespaced": kind.namespaced, **what,
                                                        "verbs": allowed})
         assert (f"{kind.resource}/status" in rows) == kind.status and (f"{kind.resource}/scale" in rows) == kind.scale, kind.kind
 
@@ -97,8 +104,10 @@ def test_aggregated(ctx: Context) -> None:
         version, = [v for v in group["versions"] if v["version"] == "v1"]
         assert version["freshness"] == "Current"
         row, = [r for r in version["resources"] if r["resource"] == kind.resource]
-        assert_has(row, {"resource": kind.resource, "responseKind": {"kind": kind.kind}, "scope": "Namespaced" if kind.namespaced else "Cluster",
-                         "singularResource": kind.kind.lower(), "verbs": verbs(kind), "shortNames": SHORT.get(kind.resource), "categories": categories(kind)}, kind.kind)
+        assert_has(row, {"resource": kind.resource, "responseKind": {"kind": kind.kind},
+                         "scope": "Namespaced" if kind.namespaced else "Cluster",
+                         "singularResource": kind.kind.lower(), "verbs": verbs(kind), "shortNames": SHORT.get(kind.resource),
+                         "categories": categories(kind)}, kind.kind)
         subs = {s["subresource"]: s for s in row.get("subresources", [])}
         for name, (what, allowed) in subresources(kind).items():
             assert_has(subs[name], {"responseKind": what, "verbs": allowed})
@@ -107,7 +116,8 @@ def test_aggregated(ctx: Context) -> None:
 def test_custom_resources_appear(ctx: Context) -> None:
     w = Wire(ctx.cluster.api)
     scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
-    definition = crd(ctx, "Tug", names={"shortNames": ["tg", "tgs"], "categories": ["slipway"]}, version={"subresources": {"status": {}, "scale": scale}})
+    definition = crd(ctx, "Tug", names={"shortNames": ["tg", "tgs"], "categories": ["slipway"]},
+                     version={"subresources": {"status": {}, "scale": scale}})
     kind = make_crd(ctx, ctx.cluster, definition)
 
     def row() -> dict | None:
@@ -115,7 +125,8 @@ def test_custom_resources_appear(ctx: Context) -> None:
         return {r["name"]: r for r in listed.json["resources"]} if listed.code == 200 else None
 
     rows = ctx.wait_for(row, 30, "discovery of the new group")
-    assert_has(rows["tugs"], {"singularName": "tug", "namespaced": True, "kind": "Tug", "shortNames": ["tg", "tgs"], "categories": ["slipway"]})
+    assert_has(rows["tugs"], {"singularName": "tug", "namespaced": True, "kind": "Tug", "shortNames": ["tg", "tgs"],
+                              "categories": ["slipway"]})
     assert sorted(rows["tugs"]["verbs"]) == ALL
     assert_has(rows["tugs/status"], {"kind": "Tug", "verbs": CHANGE}) and assert_has(rows["tugs/scale"], {**SCALE, "verbs": CHANGE})
 
@@ -125,7 +136,8 @@ def test_custom_resources_appear(ctx: Context) -> None:
 
     group = ctx.wait_for(aggregated, 30, "the new group in the aggregated form")
     assert_has(group["versions"], [{"version": "v1", "freshness": "Current", "resources": [
-        {"resource": "tugs", "responseKind": {"group": kind.group, "version": "v1", "kind": "Tug"}, "scope": "Namespaced", "shortNames": ["tg", "tgs"],
+        {"resource": "tugs", "responseKind": {"group": kind.group, "version": "v1", "kind": "Tug"}, "scope": "Namespaced",
+         "shortNames": ["tg", "tgs"],
          "singularResource": "tug", "categories": ["slipway"]}]}])
     assert kind.group in [g["name"] for g in w.get("/apis").ok()["groups"]]
 
@@ -159,7 +171,8 @@ def test_openapi(ctx: Context) -> None:
         properties = schema_of(doc, kind)["properties"]
         assert {"apiVersion", "kind", "metadata"} <= set(properties) and all(key in properties for key in kind.least), kind.kind
         path = kind.path("{namespace}")
-        operations = {"post": doc["paths"][path]["post"], "patch": doc["paths"][path + "/{name}"]["patch"], "put": doc["paths"][path + "/{name}"]["put"]}
+        operations = {"post": doc["paths"][path]["post"], "patch": doc["paths"][path + "/{name}"]["patch"],
+                      "put": doc["paths"][path + "/{name}"]["put"]}
         wanted = {"group": kind.group, "version": kind.version.rpartition("/")[2], "kind": kind.kind}
         for verb, operation in operations.items():
             assert operation["x-kubernetes-group-version-kind"] == wanted, (kind.kind, verb)
@@ -185,7 +198,8 @@ def test_openapi_knows_types_of_lists(ctx: Context) -> None:
 
 def test_openapi_of_a_custom_resource(ctx: Context) -> None:
     w = Wire(ctx.cluster.api)
-    schema = {"type": "object", "properties": {"spec": {"type": "object", "description": "what is wanted", "properties": {"hull": {"type": "string"}}}}}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "description": "what is wanted",
+                                                        "properties": {"hull": {"type": "string"}}}}}
     kind = make_crd(ctx, ctx.cluster, crd(ctx, "Sloop", schema))
 
     def there() -> bool:
@@ -193,4 +207,5 @@ def test_openapi_of_a_custom_resource(ctx: Context) -> None:
 
     ctx.wait_for(there, 60, "the document of the new group")
     found = schema_of(document(w, kind.version), kind)
-    assert_has(found["properties"]["spec"], {"type": "object", "description": "what is wanted", "properties": {"hull": {"type": "string"}}})
+    assert_has(found["properties"]["spec"], {"type": "object", "description": "what is wanted",
+                                             "properties": {"hull": {"type": "string"}}})

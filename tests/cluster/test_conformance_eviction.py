@@ -25,7 +25,8 @@ class Stage:
     def __init__(self, ctx: Context) -> None:
         self.w, self.ns = Wire(ctx.still.api), ctx.namespace(ctx.still)
 
-    def pod(self, name: str, phase: str = "Running", ready: bool = True, labels: dict[str, str] = {"app": "x"}, **meta: object) -> dict:
+    def pod(self, name: str, phase: str = "Running", ready: bool = True, labels: dict[str, str] = {"app": "x"},
+            **meta: object) -> dict:
         body = pod(name, self.ns, labels, nodeName="nowhere", terminationGracePeriodSeconds=77)
         self.w.post(POD.path(self.ns), merged(body, {"metadata": meta})).ok(201)
         conditions = [{"type": "Ready", "status": str(ready), "lastTransitionTime": WHEN}]
@@ -77,7 +78,8 @@ def test_a_pod_without_a_budget_goes(ctx: Context) -> None:
     left = s.evicted("p")
     assert left["metadata"]["deletionGracePeriodSeconds"] == 77, "its own grace period"
     target, = [c for c in left["status"]["conditions"] if c["type"] == "DisruptionTarget"]
-    assert_has(target, {"status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting", "lastTransitionTime": TIME})
+    assert_has(target, {"status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
+                        "lastTransitionTime": TIME})
     assert left["metadata"]["uid"] == before["metadata"]["uid"]
     again = s.evicted("p")
     assert again["metadata"]["deletionTimestamp"] == left["metadata"]["deletionTimestamp"], "a second time changes nothing"
@@ -102,11 +104,14 @@ def test_evictions_of_nobody(ctx: Context) -> None:
     s = Stage(ctx)
     s.evict("none").fails(404, "NotFound", 'pods "none" not found', name="none", kind="pods")
     s.pod("p")
-    s.w.post(POD.path(s.ns, "p", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "q", "namespace": s.ns}}).fails(
+    s.w.post(POD.path(s.ns, "p", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction",
+                                               "metadata": {"name": "q", "namespace": s.ns}}).fails(
         400, "BadRequest", "name in URL does not match name in Eviction object")
-    s.w.post(POD.path(s.ns, "p", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p", "namespace": "q"}}).fails(
+    s.w.post(POD.path(s.ns, "p", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction",
+                                               "metadata": {"name": "p", "namespace": "q"}}).fails(
         400, "BadRequest", "the namespace of the provided object does not match the namespace sent on the request")
-    s.w.post(POD.path(s.ns, "p", "eviction"), {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}).refused(400, "BadRequest")
+    s.w.post(POD.path(s.ns, "p", "eviction"), {"apiVersion": "v1", "kind": "Pod",
+                                               "metadata": {"name": "p"}}).refused(400, "BadRequest")
     s.w.post(POD.path(s.ns, "p", "eviction"), "{").refused(400, "BadRequest")
     s.w.get(POD.path(s.ns, "p", "eviction")).no_method()
     s.evict("p", options={"propagationPolicy": "Nope"}).refused(422, "Invalid", "propagationPolicy")
@@ -162,7 +167,8 @@ def test_an_eviction_spends_the_budget(ctx: Context) -> None:
     s.evicted("b")
     status = s.status("b")
     assert status["disruptionsAllowed"] == 0 and status["disruptedPods"] == {"a": TIME, "b": TIME}, status
-    assert_has(status["conditions"], [{"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "observedGeneration": 1}])
+    assert_has(status["conditions"], [{"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods",
+                                       "observedGeneration": 1}])
     refused(s.evict("c"), "The disruption budget b does not allow evicting pods currently")
     s.stays("c")
 
@@ -211,7 +217,8 @@ def test_a_budget_with_too_many_promises(ctx: Context) -> None:
     s.pod("p")
     crowd = {f"gone-{i}": WHEN for i in range(2001)}
     s.budget("b", disruptionsAllowed=1, currentHealthy=2, desiredHealthy=1, expectedPods=2, disruptedPods=crowd)
-    s.evict("p").fails(403, "Forbidden", 'poddisruptionbudget.policy "b" is forbidden: DisruptedPods map too big - too many evictions not '
+    s.evict("p").fails(403, "Forbidden",
+                       'poddisruptionbudget.policy "b" is forbidden: DisruptedPods map too big - too many evictions not '
                        "confirmed by PDB controller", name="b", group="policy", kind="poddisruptionbudget")
     s.stays("p")
     s.w.patch(BUDGET.path(s.ns, "b", "status"), {"status": {"disruptedPods": {"gone-0": None}}}).ok()
@@ -243,7 +250,8 @@ def test_whom_a_budget_selects(ctx: Context) -> None:
              ({"selector": {"matchExpressions": [{"key": "other", "operator": "Exists"}]}}, False)]
     for number, (spec, selected) in enumerate(cases):
         name = f"b{number}"
-        body = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": s.ns}, "spec": {"minAvailable": 1, **spec}}
+        body = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": s.ns},
+                "spec": {"minAvailable": 1, **spec}}
         s.w.post(BUDGET.path(s.ns), body).ok(201)
         s.w.patch(BUDGET.path(s.ns, name, "status"), {"status": {"observedGeneration": 1, **no_budget}}).ok()
         s.pod(f"p{number}")
@@ -303,7 +311,8 @@ def test_dry_runs(ctx: Context) -> None:
     s.evict("p", dry_run="All").ok(201)
     s.evict("p", options={"dryRun": ["All"]}).ok(201)
     s.evict("p", options={"dryRun": ["All"]}, dry_run="All").ok(201)
-    s.evict("p", options={"dryRun": ["All", "All"]}, dry_run="All").refused(500, None, "Non-matching dry-run options in request and content")
+    s.evict("p", options={"dryRun": ["All", "All"]},
+            dry_run="All").refused(500, None, "Non-matching dry-run options in request and content")
     s.evict("p", options={"dryRun": ["Some"]}).refused(422, "Invalid", "dryRun")
     s.evict("p", dry_run="Some").refused(422, "Invalid", "dryRun")
     s.evict("p", options={"preconditions": {"uid": NOBODY}}, dry_run="All").refused(409, "Conflict", "the UID in the precondition")
@@ -345,7 +354,8 @@ def test_a_budget_recovers_when_the_replacement_is_ready(ctx: Context) -> None:
     for _ in range(3):
         budget_status(ctx, ns, "web", currentHealthy=3, desiredHealthy=2, expectedPods=3, disruptionsAllowed=1)
         name = running(ctx, ns, 3)[0]["metadata"]["name"]
-        w.post(POD.path(ns, name, "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": ns}}).ok(201)
+        w.post(POD.path(ns, name, "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction",
+                                                "metadata": {"name": name, "namespace": ns}}).ok(201)
         ctx.wait_for(lambda: w.get(POD.path(ns, name)).code == 404, 60, "the pod to be gone")
     status = budget_status(ctx, ns, "web", currentHealthy=3, disruptionsAllowed=1)["status"]
     assert "disruptedPods" not in status
@@ -362,19 +372,25 @@ def test_a_pod_that_never_goes_is_not_waited_for(ctx: Context) -> None:
     running(ctx, ns, 2)
     api.create(budget("x", ns, {"app": "x"}, minAvailable=1))
     budget_status(ctx, ns, "x", currentHealthy=2, desiredHealthy=1, expectedPods=2, disruptionsAllowed=1)
-    w.post(POD.path(ns, "a", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a", "namespace": ns}}).ok(201)
+    w.post(POD.path(ns, "a", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction",
+                                           "metadata": {"name": "a", "namespace": ns}}).ok(201)
     budget_status(ctx, ns, "x", currentHealthy=1, desiredHealthy=1, disruptionsAllowed=0)
-    answer = w.post(POD.path(ns, "b", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "b", "namespace": ns}})
+    answer = w.post(POD.path(ns, "b", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction",
+                                                    "metadata": {"name": "b", "namespace": ns}})
     refused(answer, "The disruption budget x needs 1 healthy pods and has 1 currently")
 
 
 def test_evictions_in_a_namespace_that_goes(ctx: Context) -> None:
     api, ns = ctx.cluster.api, ctx.namespace()
     w = Wire(api)
-    held = merged(POD.make(ns, "p"), {"metadata": {"finalizers": ["slipway.dev/a"]}, "spec": {"containers": [{"name": "main", "image": IMAGE}]}})
+    held = merged(POD.make(ns, "p"), {"metadata": {"finalizers": ["slipway.dev/a"]},
+                                      "spec": {"containers": [{"name": "main", "image": IMAGE}]}})
     w.post(POD.path(ns), held).ok(201)
     ctx.undo(lambda: w.patch(POD.path(ns, "p"), {"metadata": {"finalizers": None}}))
     w.delete(f"/api/v1/namespaces/{ns}").ok()
-    answer = w.post(POD.path(ns, "p", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p", "namespace": ns}})
-    answer.fails(403, "Forbidden", f'pods "p" is forbidden: unable to create new content in namespace {ns} because it is being terminated',
-                 [cause("NamespaceTerminating", f"namespace {ns} is being terminated", "metadata.namespace")], name="p", kind="pods")
+    answer = w.post(POD.path(ns, "p", "eviction"), {"apiVersion": "policy/v1", "kind": "Eviction",
+                                                    "metadata": {"name": "p", "namespace": ns}})
+    answer.fails(403, "Forbidden",
+                 f'pods "p" is forbidden: unable to create new content in namespace {ns} because it is being terminated',
+                 [cause("NamespaceTerminating", f"namespace {ns} is being terminated", "metadata.namespace")], name="p",
+                 kind="pods")

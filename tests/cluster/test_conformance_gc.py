@@ -144,7 +144,8 @@ def test_across_kinds(ctx: Context) -> None:
     f = Family(ctx)
     secret = f.w.post(SECRET.path(f.ns), SECRET.make(f.ns, "s")).ok(201)
     f.make("child", owned_by(secret, "Secret"))
-    f.w.post(POD.path(f.ns), merged(POD.make(f.ns, "p"), {"metadata": {"ownerReferences": [owned_by(secret, "Secret", controller=True)]}})).ok(201)
+    f.w.post(POD.path(f.ns), merged(POD.make(f.ns, "p"),
+                                    {"metadata": {"ownerReferences": [owned_by(secret, "Secret", controller=True)]}})).ok(201)
     f.w.delete(SECRET.path(f.ns, "s")).ok()
     f.gone("child")
     ctx.wait_for(lambda: f.w.get(POD.path(f.ns, "p")).code == 404, 60, "the pod to be gone")

@@ -75,13 +75,15 @@ def test_get(ctx: Context) -> None:
     assert_has(json.loads(k("get", "pod", one, "-o", "json")), {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": one}})
     assert "managedFields" not in k("get", "pod", one, "-o", "yaml") and f"  name: {one}\n" in k("get", names[0], "-o", "yaml")
     assert_has(k.json("get", "pods"), {"kind": "List", "apiVersion": "v1"})
-    assert len(lines(k("get", "pods", "-l", "app=web", "--no-headers"))) == 2 and k("get", "pods", "-l", "app=none", "-o", "name") == ""
+    assert len(lines(k("get", "pods", "-l", "app=web", "--no-headers"))) == 2 and k(
+        "get", "pods", "-l", "app=none", "-o", "name") == ""
     assert k("get", "pods", "--field-selector", f"metadata.name={one}", "-o", "name") == f"{names[0]}\n"
     assert k("get", "pods", "-o", "custom-columns=N:.metadata.name,P:.status.phase", "--no-headers").split()[1] == "Running"
     header, *rows = lines(k("get", "pods", "-A", "-l", "app=web"))
     matches(r"NAMESPACE +NAME +READY +STATUS +RESTARTS +AGE", header)
     assert any(row.startswith(k.ns) for row in rows)
-    assert {line.split()[0] for line in lines(k("get", "deploy,rs", "-o", "name"))} == {"deployment.apps/web", lines(k("get", "rs", "-o", "name"))[0]}
+    assert {line.split()[0] for line in lines(k("get", "deploy,rs", "-o", "name"))} == {
+        "deployment.apps/web", lines(k("get", "rs", "-o", "name"))[0]}
     assert "deployment.apps/web" in k("get", "all") and "app=web" in k("get", "pods", "--show-labels")
     assert "NotFound" in k.fails("get", "pod", "none") and "doesn't have a resource type" in k.fails("get", "nothings")
     assert k("get", "pod", "none", "--ignore-not-found") == ""
@@ -118,31 +120,37 @@ def test_describe(ctx: Context) -> None:
     k.web()
     name = running(ctx, k.ns, 2)[0]["metadata"]["name"]
     told = k("describe", "pod", name)
-    for words in (rf"Name: +{name}\n", rf"Namespace: +{k.ns}\n", r"Node: +\S+", r"Status: +Running\n", r"Controlled By: +ReplicaSet/web-", r"Ready +True",
+    for words in (rf"Name: +{name}\n", rf"Namespace: +{k.ns}\n", r"Node: +\S+", r"Status: +Running\n",
+                  r"Controlled By: +ReplicaSet/web-", r"Ready +True",
                   r"QoS Class: +BestEffort", r"Tolerations: +node.kubernetes.io/not-ready:NoExecute op=Exists for 300s"):
         assert re.search(words, told), f"no {words} in\n{told}"
     told = k("describe", "deployment", "web")
-    assert re.search(r"Replicas: +2 desired \| 2 updated \| 2 total \| 2 available \| 0 unavailable", told) and re.search(r"StrategyType: +RollingUpdate", told), told
+    assert re.search(r"Replicas: +2 desired \| 2 updated \| 2 total \| 2 available \| 0 unavailable",
+                     told) and re.search(r"StrategyType: +RollingUpdate", told), told
     told = k("describe", "node", ctx.suite_nodes(1)[0])
     assert re.search(r"Unschedulable: +false", told) and "Non-terminated Pods:" in told and "Allocated resources:" in told, told
     k("apply", "-f", "-", input=budget("web", k.ns, {"app": "web"}, minAvailable=1))
     budget_status(ctx, k.ns, "web", disruptionsAllowed=1)
     told = k("describe", "pdb", "web")
-    assert re.search(r"Min available: +1\n", told) and re.search(r"Allowed disruptions: +1\n", told) and re.search(r"Current: +2\n", told), told
-    assert re.search(r"Name: +kube-root-ca.crt\n", k("describe", "configmap")) and re.search(r"Name: +default\n", k("describe", "serviceaccount"))
+    assert re.search(r"Min available: +1\n", told) and re.search(r"Allowed disruptions: +1\n",
+                                                                 told) and re.search(r"Current: +2\n", told), told
+    assert re.search(r"Name: +kube-root-ca.crt\n",
+                     k("describe", "configmap")) and re.search(r"Name: +default\n", k("describe", "serviceaccount"))
 
 
 def test_events(ctx: Context) -> None:
     k = Shell(ctx, nodes=0)
     body = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, "reason": "Tested",
             "involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": "p", "namespace": k.ns},
-            "message": "as it should be", "type": "Warning", "count": 2, "firstTimestamp": "2026-01-02T03:04:05Z", "lastTimestamp": "2026-01-02T03:04:05Z"}
+            "message": "as it should be", "type": "Warning", "count": 2, "firstTimestamp": "2026-01-02T03:04:05Z",
+            "lastTimestamp": "2026-01-02T03:04:05Z"}
     k("create", "-f", "-", input=body)
     header, row = lines(k("get", "events"))
     matches(r"LAST SEEN +TYPE +REASON +OBJECT +MESSAGE", header)
     matches(r"\S+ +Warning +Tested +pod/p +as it should be", row)
     told = k("events")
-    assert re.search(r"LAST SEEN +TYPE +REASON +OBJECT +MESSAGE", told) and re.search(r"Warning +Tested +Pod/p +as it should be", told), told
+    assert re.search(r"LAST SEEN +TYPE +REASON +OBJECT +MESSAGE",
+                     told) and re.search(r"Warning +Tested +Pod/p +as it should be", told), told
     assert "Tested" in k("events", "--for", "pod/p") and k("events", "--for", "pod/q") == "" and k("events", "--types=Normal") == ""
 
 
@@ -153,7 +161,8 @@ def test_api_resources(ctx: Context) -> None:
     matches(r"nodes +no +v1 +false +Node", rows["nodes"])
     matches(r"deployments +deploy +apps/v1 +true +Deployment", rows["deployments"])
     matches(r"poddisruptionbudgets +pdb +policy/v1 +true +PodDisruptionBudget", rows["poddisruptionbudgets"])
-    assert {"v1", "apps/v1", "batch/v1", "policy/v1", "coordination.k8s.io/v1", "apiextensions.k8s.io/v1"} <= set(lines(k("api-versions")))
+    assert {"v1", "apps/v1", "batch/v1", "policy/v1", "coordination.k8s.io/v1",
+            "apiextensions.k8s.io/v1"} <= set(lines(k("api-versions")))
     assert "deletecollection" in k("api-resources", "--verbs=list", "-o", "wide", "--api-group=apps")
     told = k("explain", "pod.spec.nodeName")
     assert "KIND:       Pod" in told and "FIELD: nodeName <string>" in told, told
@@ -178,16 +187,19 @@ def test_create_apply_replace_delete(ctx: Context) -> None:
     assert k("apply", "--dry-run=client", "-f", "-", input=config_map("c", k.ns)) == "configmap/c created (dry run)\n"
     assert k("replace", "-f", "-", input=config_map("b", k.ns, z="3")) == "configmap/b replaced\n"
     assert "NotFound" in k.fails("replace", "-f", "-", input=config_map("none", k.ns))
-    assert k("replace", "--force", "-f", "-", input=config_map("b", k.ns, z="4")) == 'configmap "b" deleted' + k_from(k) + "\nconfigmap/b replaced\n"
+    assert k("replace", "--force", "-f", "-", input=config_map("b", k.ns, z="4")) == 'configmap "b" deleted' + k_from(
+        k) + "\nconfigmap/b replaced\n"
     bad = config_map("d", k.ns) | {"dta": {}}
-    assert 'unknown field "dta"' in k.fails("create", "-f", "-", input=bad) and 'unknown field "dta"' in k.fails("apply", "-f", "-", input=bad)
+    assert 'unknown field "dta"' in k.fails("create", "-f", "-",
+                                            input=bad) and 'unknown field "dta"' in k.fails("apply", "-f", "-", input=bad)
     assert k("create", "--validate=ignore", "-f", "-", input=bad) == "configmap/d created\n"
     both = k("apply", "-f", "-", input=[config_map("one", k.ns), config_map("two", k.ns)])
     assert both == "configmap/one created\nconfigmap/two created\n"
     assert k("delete", "configmap", "one", "two") == f'configmap "one" deleted{k_from(k)}\nconfigmap "two" deleted{k_from(k)}\n'
     assert "NotFound" in k.fails("delete", "configmap", "one") and k("delete", "configmap", "one", "--ignore-not-found") == ""
     assert k("delete", "configmap", "a", "--dry-run=server") == f'configmap "a" deleted{k_from(k)} (server dry run)\n'
-    assert set(lines(k("delete", "configmap", "-l", "!none", "--field-selector", "metadata.name!=kube-root-ca.crt", "-o", "name"))) == {
+    assert set(lines(k("delete", "configmap", "-l", "!none", "--field-selector", "metadata.name!=kube-root-ca.crt", "-o",
+                       "name"))) == {
         "configmap/a", "configmap/b", "configmap/d", "configmap/lit"}
     assert k("delete", "deployment", "dep", "--cascade=foreground") == f'deployment.apps "dep" deleted{k_from(k)}\n'
 
@@ -205,10 +217,13 @@ def test_patch_label_annotate(ctx: Context) -> None:
     assert k("patch", "configmap", "a", "--type=json", "-p", '[{"op":"remove","path":"/data/y"}]') == "configmap/a patched\n"
     refused = k.fails("patch", "configmap", "a", "--type=json", "-p", '[{"op":"test","path":"/data/x","value":"9"}]')
     assert "the server rejected our request due to an error in our request" in refused, refused
-    assert k("label", "configmap", "a", "k=v") == "configmap/a labeled\n" and k("label", "configmap", "a", "k=v") == "configmap/a not labeled\n"
+    assert k("label", "configmap", "a",
+             "k=v") == "configmap/a labeled\n" and k("label", "configmap", "a", "k=v") == "configmap/a not labeled\n"
     assert "already has a value (v), and --overwrite is false" in k.fails("label", "configmap", "a", "k=w")
-    assert k("label", "configmap", "a", "k=w", "--overwrite") == "configmap/a labeled\n" and k("label", "configmap", "a", "k-") == "configmap/a unlabeled\n"
-    assert k("annotate", "configmap", "a", "n=one two") == "configmap/a annotated\n" and k("annotate", "configmap", "a", "n-") == "configmap/a annotated\n"
+    assert k("label", "configmap", "a", "k=w",
+             "--overwrite") == "configmap/a labeled\n" and k("label", "configmap", "a", "k-") == "configmap/a unlabeled\n"
+    assert k("annotate", "configmap", "a",
+             "n=one two") == "configmap/a annotated\n" and k("annotate", "configmap", "a", "n-") == "configmap/a annotated\n"
     meta = k.json("get", "configmap", "a")["metadata"]
     assert not meta.get("labels") and not meta.get("annotations")
 
@@ -216,10 +231,12 @@ def test_patch_label_annotate(ctx: Context) -> None:
 def test_scale_and_rollout(ctx: Context) -> None:
     k = Shell(ctx)
     k.web(2)
-    matches(r'(Waiting for .*\n)*deployment "web" successfully rolled out\n', k("rollout", "status", "deployment/web", "--timeout=60s"))
+    matches(r'(Waiting for .*\n)*deployment "web" successfully rolled out\n',
+            k("rollout", "status", "deployment/web", "--timeout=60s"))
     assert k("scale", "deployment/web", "--replicas=3") == "deployment.apps/web scaled\n"
     assert "Expected replicas to be 7, was 3" in k.fails("scale", "deployment/web", "--replicas=1", "--current-replicas=7")
-    matches(r'(Waiting for .*\n)*deployment "web" successfully rolled out\n', k("rollout", "status", "deployment/web", "--timeout=60s"))
+    matches(r'(Waiting for .*\n)*deployment "web" successfully rolled out\n',
+            k("rollout", "status", "deployment/web", "--timeout=60s"))
     assert k("set", "image", "deployment/web", "main=registry.test/app:2") == "deployment.apps/web image updated\n"
     k("rollout", "status", "deployment/web", "--timeout=60s")
     assert k("rollout", "restart", "deployment/web") == "deployment.apps/web restarted\n"
@@ -228,7 +245,8 @@ def test_scale_and_rollout(ctx: Context) -> None:
     assert k("rollout", "undo", "deployment/web", "--to-revision=1") == "deployment.apps/web rolled back\n"
     k("rollout", "status", "deployment/web", "--timeout=60s")
     assert k.json("get", "deployment", "web")["spec"]["template"]["spec"]["containers"][0]["image"] == "registry.test/app:1"
-    assert k("rollout", "pause", "deployment/web") == "deployment.apps/web paused\n" and k("rollout", "resume", "deployment/web") == "deployment.apps/web resumed\n"
+    assert k("rollout", "pause", "deployment/web") == "deployment.apps/web paused\n" and k(
+        "rollout", "resume", "deployment/web") == "deployment.apps/web resumed\n"
 
 
 def test_wait(ctx: Context) -> None:
@@ -241,7 +259,8 @@ def test_wait(ctx: Context) -> None:
     k("delete", "deployment", "web")
     assert child.end(60, number=None) == 0, child.err
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once"}, "spec": {"template": {
-        "metadata": {"annotations": ctx.cluster.pod_timing(finish="0s")}, "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "registry.test/x:1"}]}}}}
+        "metadata": {"annotations": ctx.cluster.pod_timing(finish="0s")},
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "registry.test/x:1"}]}}}}
     k("apply", "-f", "-", input=job)
     assert k("wait", "--for=condition=Complete", "job/once", "--timeout=60s") == "job.batch/once condition met\n"
     assert k("wait", "--for=create", "configmap/kube-root-ca.crt", "--timeout=60s") == "configmap/kube-root-ca.crt condition met\n"
@@ -293,7 +312,8 @@ def test_drain_that_is_refused(ctx: Context) -> None:
     assert f"cannot delete Pods that declare no controller (use --force to override): {k.ns}/bare" in refused, refused
     k("apply", "-f", "-", input=budget("bare", k.ns, {"app": "bare"}, minAvailable=1))
     budget_status(ctx, k.ns, "bare", currentHealthy=1, disruptionsAllowed=0)
-    held = subprocess.run([str(ctx.cluster.binaries.path("kubectl")), "drain", name, "--force", "--timeout=4s"], env=ctx.environment(None, {}), text=True,
+    held = subprocess.run([str(ctx.cluster.binaries.path("kubectl")), "drain", name, "--force", "--timeout=4s"],
+                          env=ctx.environment(None, {}), text=True,
                           capture_output=True, timeout=120)
     assert held.returncode == 1 and "Cannot evict pod as it would violate the pod's disruption budget." in held.stderr, held.stderr
     assert k.w.get(POD.path(k.ns, "bare")).code == 200
@@ -307,9 +327,12 @@ def test_drain_that_is_refused(ctx: Context) -> None:
 
 def test_custom_resources(ctx: Context) -> None:
     k = Shell(ctx, nodes=0)
-    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"hull": {"type": "string", "enum": ["wood", "steel"]}, "masts": {"type": "integer"}}},
+    schema = {"type": "object", "properties": {"spec": {"type": "object",
+                                                        "properties": {"hull": {"type": "string", "enum": ["wood", "steel"]},
+                                                                       "masts": {"type": "integer"}}},
                                                "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}
-    columns = [{"name": "Hull", "type": "string", "jsonPath": ".spec.hull"}, {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}]
+    columns = [{"name": "Hull", "type": "string", "jsonPath": ".spec.hull"},
+               {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}]
     definition = crd(ctx, "Ketch", schema, names={"shortNames": [ctx.unique("k").replace("-", "")]}, version={
         "additionalPrinterColumns": columns, "subresources": {"status": {}}})
     kind = make_crds(ctx, ctx.cluster, {"k": definition})["k"]
@@ -324,7 +347,8 @@ def test_custom_resources(ctx: Context) -> None:
     assert "Unsupported value" in k.fails("apply", "-f", "-", input=body | {"spec": {"hull": "paper"}})
     assert 'unknown field "spec.sail"' in k.fails("apply", "-f", "-", input=body | {"spec": {"sail": 1}})
     assert k("patch", resource, "argo", "--type=merge", "-p", '{"spec":{"masts":3}}') == f"ketch.{kind.group}/argo patched\n"
-    k("patch", resource, "argo", "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}))
+    k("patch", resource, "argo", "--subresource=status", "--type=merge", "-p",
+      json.dumps({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}))
     assert k("wait", "--for=condition=Ready", f"{resource}/argo", "--timeout=60s") == f"ketch.{kind.group}/argo condition met\n"
     assert re.search(r"Hull: +steel", k("describe", resource, "argo"))
     assert k("get", definition["spec"]["names"]["shortNames"][0], "-o", "name") == f"ketch.{kind.group}/argo\n"
@@ -335,7 +359,8 @@ def test_custom_resources(ctx: Context) -> None:
 def test_names_of_everything(ctx: Context) -> None:
     """Every kind by its short name, as far as it has one."""
     k = Shell(ctx, nodes=0)
-    for short in ("po", "cm", "svc", "sa", "pvc", "pv", "no", "ns", "ev", "deploy", "rs", "sts", "ds", "jobs", "pdb", "leases", "secrets", "crd",
+    for short in ("po", "cm", "svc", "sa", "pvc", "pv", "no", "ns", "ev", "deploy", "rs", "sts", "ds", "jobs", "pdb", "leases",
+                  "secrets", "crd",
                   "volumeattachments"):
         k("get", short)
     assert k.json("get", "deploy")["items"] == []

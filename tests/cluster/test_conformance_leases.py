@@ -20,13 +20,15 @@ def start(ctx: Context) -> tuple[Wire, str, str]:
 
 def test_times_keep_their_microseconds(ctx: Context) -> None:
     w, ns, path = start(ctx)
-    made = w.post(LEASE.path(ns), lease("l", ns, acquireTime="2026-01-02T03:04:05.678901Z", renewTime="2026-01-02T03:04:05.000000Z")).ok(201)
+    made = w.post(LEASE.path(ns), lease("l", ns, acquireTime="2026-01-02T03:04:05.678901Z",
+                                        renewTime="2026-01-02T03:04:05.000000Z")).ok(201)
     assert made["spec"] == {"acquireTime": "2026-01-02T03:04:05.678901Z", "renewTime": "2026-01-02T03:04:05.000000Z"}
     made = w.patch(path, {"spec": {"renewTime": "2026-01-02T04:04:05.100000+01:00"}}).ok()
     assert made["spec"]["renewTime"] == "2026-01-02T03:04:05.100000Z"
     for wrong in ("yesterday", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.1Z"):
         w.patch(path, {"spec": {"renewTime": wrong}}).refused(422, "Invalid", "patch: Invalid value: ")
-        w.post(LEASE.path(ns), lease("m", ns, renewTime=wrong)).refused(400, "BadRequest", 'Lease in version "v1" cannot be handled as a Lease')
+        w.post(LEASE.path(ns), lease("m", ns, renewTime=wrong)).refused(400, "BadRequest",
+                                                                        'Lease in version "v1" cannot be handled as a Lease')
 
 
 def test_compare_and_swap(ctx: Context) -> None:
@@ -35,7 +37,8 @@ def test_compare_and_swap(ctx: Context) -> None:
     assert "leaseTransitions" in made["spec"], "a zero that was given stays"
     mine = w.put(path, merged(made, {"spec": {"holderIdentity": "b"}})).ok()
     w.put(path, merged(made, {"spec": {"holderIdentity": "c"}})).fails(
-        409, "Conflict", f'Operation cannot be fulfilled on leases.coordination.k8s.io "l": {CHANGED}', name="l", group="coordination.k8s.io", kind="leases")
+        409, "Conflict", f'Operation cannot be fulfilled on leases.coordination.k8s.io "l": {CHANGED}', name="l",
+        group="coordination.k8s.io", kind="leases")
     w.put(path, merged(mine, {"metadata": {"resourceVersion": None}})).invalid("coordination.k8s.io", "leases", "l", (
         "FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update"))
     assert w.get(path).ok() == mine
@@ -69,7 +72,8 @@ def test_values_that_are_refused(ctx: Context) -> None:
         w.post(LEASE.path(ns), lease("l", ns, **spec)).invalid("coordination.k8s.io", "Lease", "l", *causes)
 
     refused(("FieldValueInvalid", "spec.leaseDurationSeconds", "Invalid value: 0: must be greater than 0"), leaseDurationSeconds=0)
-    refused(("FieldValueInvalid", "spec.leaseTransitions", "Invalid value: -1: must be greater than or equal to 0"), leaseTransitions=-1)
+    refused(("FieldValueInvalid", "spec.leaseTransitions", "Invalid value: -1: must be greater than or equal to 0"),
+            leaseTransitions=-1)
 
 
 def test_every_node_has_one(ctx: Context) -> None:

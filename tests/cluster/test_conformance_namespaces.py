@@ -16,7 +16,8 @@ def path_of(ns: str) -> str:
 def test_a_new_one(ctx: Context) -> None:
     w, ns = Wire(ctx.cluster.api), ctx.namespace()
     found = w.get(path_of(ns)).ok()
-    assert_has(found, {"metadata": {"labels": {"kubernetes.io/metadata.name": ns}}, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}})
+    assert_has(found, {"metadata": {"labels": {"kubernetes.io/metadata.name": ns}}, "spec": {"finalizers": ["kubernetes"]},
+                       "status": {"phase": "Active"}})
     assert w.get(SERVICE_ACCOUNT.path(ns, "default")).code == 200
     ctx.wait_for(lambda: w.get(CONFIG_MAP.path(ns, "kube-root-ca.crt")).code == 200, 60, "the root certificate")
     w.delete(NAMESPACE_KIND.path()).no_method()
@@ -27,7 +28,8 @@ def test_a_new_one(ctx: Context) -> None:
 def test_names_that_are_kept(ctx: Context) -> None:
     w = Wire(ctx.cluster.api)
     for name in ("default", "kube-system", "kube-public"):
-        w.delete(path_of(name)).fails(403, "Forbidden", f'namespaces "{name}" is forbidden: this namespace may not be deleted', name=name, kind="namespaces")
+        w.delete(path_of(name)).fails(403, "Forbidden", f'namespaces "{name}" is forbidden: this namespace may not be deleted',
+                                      name=name, kind="namespaces")
 
 
 def test_everything_goes_with_it(ctx: Context) -> None:
@@ -42,7 +44,8 @@ def test_everything_goes_with_it(ctx: Context) -> None:
     ctx.wait_for(lambda: w.get(path_of(ns)).code == 404, 90, "the namespace to be gone")
     for kind in (CONFIG_MAP, LEASE, DEPLOYMENT, POD, SERVICE_ACCOUNT):
         assert w.get(kind.path(ns)).ok()["items"] == [], kind.kind
-    w.post(CONFIG_MAP.path(ns), config_map("x", ns)).fails(404, "NotFound", f'namespaces "{ns}" not found', name=ns, kind="namespaces")
+    w.post(CONFIG_MAP.path(ns), config_map("x", ns)).fails(404, "NotFound", f'namespaces "{ns}" not found', name=ns,
+                                                           kind="namespaces")
 
 
 def test_one_that_cannot_go_yet(ctx: Context) -> None:
@@ -54,7 +57,8 @@ def test_one_that_cannot_go_yet(ctx: Context) -> None:
     w.delete(path_of(ns)).ok()
     w.post(LEASE.path(ns), LEASE.make(ns, "x")).fails(
         403, "Forbidden", f'leases.coordination.k8s.io "x" is forbidden: unable to create new content in namespace {ns} because it is being terminated',
-        [cause("NamespaceTerminating", f"namespace {ns} is being terminated", "metadata.namespace")], name="x", group="coordination.k8s.io", kind="leases")
+        [cause("NamespaceTerminating", f"namespace {ns} is being terminated", "metadata.namespace")], name="x",
+        group="coordination.k8s.io", kind="leases")
     w.patch(CONFIG_MAP.path(ns, "held"), {"data": {"a": "still"}}).ok()
     ctx.wait_for(lambda: w.get(CONFIG_MAP.path(ns, "free")).code == 404, 60, "what is free to be gone")
     ctx.wait_for(lambda: "deletionTimestamp" in w.get(CONFIG_MAP.path(ns, "held")).ok()["metadata"], 60, "what is held to be going")
@@ -64,7 +68,8 @@ def test_one_that_cannot_go_yet(ctx: Context) -> None:
         return found if found.get("NamespaceFinalizersRemaining", {}).get("status") == "True" else None
 
     told = ctx.wait_for(conditions, 60, "the conditions")
-    assert_has(told, {"NamespaceDeletionDiscoveryFailure": {"status": "False"}, "NamespaceDeletionContentFailure": {"status": "False"},
+    assert_has(told, {"NamespaceDeletionDiscoveryFailure": {"status": "False"},
+                      "NamespaceDeletionContentFailure": {"status": "False"},
                       "NamespaceContentRemaining": {"status": "True", "reason": "SomeResourcesRemain",
                                                     "message": "Some resources are remaining: configmaps. has 1 resource instances"},
                       "NamespaceFinalizersRemaining": {"status": "True", "reason": "SomeFinalizersRemain",
@@ -78,4 +83,5 @@ def test_metadata_of_a_namespace(ctx: Context) -> None:
     w, ns = Wire(ctx.cluster.api), ctx.namespace()
     changed = w.patch(path_of(ns), {"metadata": {"labels": {"a": "b", "kubernetes.io/metadata.name": "other"}}}).ok()
     assert_is(changed["metadata"]["labels"], {"a": "b", "kubernetes.io/metadata.name": ns}, "its name cannot be relabelled")
-    assert w.patch(path_of(ns), {"spec": {"finalizers": []}}).ok()["spec"]["finalizers"] == ["kubernetes"], "its spec has a path of its own"
+    assert w.patch(path_of(ns), {"spec": {"finalizers": []}}).ok()["spec"]["finalizers"] == [
+        "kubernetes"], "its spec has a path of its own"

@@ -30,7 +30,8 @@ def ready(obj: dict) -> bool:
 
 def on(node: str, name: str, ns: str, seconds: int | None = None, **spec: object) -> dict:
     """A pod on that node; seconds: how long it tolerates a node that is lost or tainted."""
-    tolerations = [{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds} for key in (NOT_READY, UNREACHABLE)]
+    tolerations = [{"key": key, "operator": "Exists", "effect": "NoExecute",
+                    "tolerationSeconds": seconds} for key in (NOT_READY, UNREACHABLE)]
     selector = {"kubernetes.io/hostname": node}
     return pod(name, ns, ALL, nodeSelector=selector, **({"tolerations": tolerations} if seconds is not None else {}), **spec)
 
@@ -89,7 +90,8 @@ def test_taints_that_drive_pods_away(ctx: Context) -> None:
     w.post(POD.path(ns), on(name, "leaves", ns)).ok(201)
     w.post(POD.path(ns), on(name, "stays", ns, tolerations=forever)).ok(201)
     w.post(POD.path(ns), on(name, "later", ns, tolerations=[forever[0] | {"tolerationSeconds": 2}])).ok(201)
-    w.post(POD.path(ns), on(name, "held", ns) | {"metadata": {"name": "held", "finalizers": ["slipway.dev/a"], "labels": ALL}}).ok(201)
+    w.post(POD.path(ns), on(name, "held", ns) | {"metadata": {"name": "held", "finalizers": ["slipway.dev/a"],
+                                                              "labels": ALL}}).ok(201)
     ctx.undo(lambda: w.patch(POD.path(ns, "held"), {"metadata": {"finalizers": None}}))
     ctx.wait_for(lambda: all_ready(w, ns, 4), 60, "the pods")
     w.patch(NODE.path(name=name), {"spec": {"taints": [{"key": "gone", "effect": "NoSchedule"}]}}).ok()
@@ -98,7 +100,8 @@ def test_taints_that_drive_pods_away(ctx: Context) -> None:
     ctx.wait_for(lambda: w.get(POD.path(ns, "later")).code == 404, 60, "the other to leave later")
     held = w.get(POD.path(ns, "held")).ok()
     assert TIME == held["metadata"]["deletionTimestamp"]
-    assert_has(condition(held, "DisruptionTarget"), {"status": "True", "reason": "DeletionByTaintManager", "message": "Taint manager: deleting due to NoExecute taint"})
+    assert_has(condition(held, "DisruptionTarget"), {"status": "True", "reason": "DeletionByTaintManager",
+                                                     "message": "Taint manager: deleting due to NoExecute taint"})
     assert ready(w.get(POD.path(ns, "stays")).ok()) and "deletionTimestamp" not in w.get(POD.path(ns, "stays")).ok()["metadata"]
 
 
@@ -122,7 +125,8 @@ def remove_a_node(ctx: Context, cluster: Cluster) -> None:
     w = Wire(cluster.api)
     cluster.add_nodes(1, prefix=DOOMED.removesuffix("-0"))
     w.post(POD.path("default"), merged(on(DOOMED, "bare", "default"), {"metadata": {"finalizers": ["slipway.dev/a"]}})).ok(201)
-    here = [{"weight": 100, "preference": {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [DOOMED]}]}}]
+    here = [{"weight": 100, "preference": {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In",
+                                                                 "values": [DOOMED]}]}}]
     template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "main", "image": IMAGE}], "affinity": {
         "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": here}}}}
     w.post(DEPLOYMENT.path("default"), {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {
@@ -140,8 +144,10 @@ def test_a_silent_node(ctx: Context) -> None:
     w.post(POD.path(ns), merged(on(name, "short", ns, seconds=1), {"metadata": {"finalizers": ["slipway.dev/a"]}})).ok(201)
     ctx.undo(lambda: w.patch(POD.path(ns, "short"), {"metadata": {"finalizers": None}}))
     w.post(POD.path(ns), on(name, "long", ns, seconds=36000)).ok(201)
-    daemon = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "ds"}, "spec": {"selector": {"matchLabels": {"app": "ds"}}, "template": {
-        "metadata": {"labels": {"app": "ds"}}, "spec": {"nodeSelector": {"kubernetes.io/hostname": name}, "containers": [{"name": "main", "image": IMAGE}]}}}}
+    daemon = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "ds"},
+              "spec": {"selector": {"matchLabels": {"app": "ds"}}, "template": {
+        "metadata": {"labels": {"app": "ds"}}, "spec": {"nodeSelector": {"kubernetes.io/hostname": name},
+                                                        "containers": [{"name": "main", "image": IMAGE}]}}}}
     w.post(DAEMON_SET.path(ns), daemon).ok(201)
     ctx.wait_for(lambda: all_ready(w, ns, 3), 60, "the pods")
     boot = w.get(NODE.path(name=name)).ok()["status"]["nodeInfo"]["bootID"]
@@ -149,10 +155,12 @@ def test_a_silent_node(ctx: Context) -> None:
     ctx.undo(lambda: cluster.come_back(name))
     ctx.wait_for(lambda: taints(w, name) == {(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")}, 120, "the taints")
     node = w.get(NODE.path(name=name)).ok()
-    assert_has(condition(node, "Ready"), {"status": "Unknown", "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."})
+    assert_has(condition(node, "Ready"), {"status": "Unknown", "reason": "NodeStatusUnknown",
+                                          "message": "Kubelet stopped posting node status."})
     assert {c["status"] for c in node["status"]["conditions"]} == {"Unknown"}, "all of them"
     ctx.wait_for(lambda: "deletionTimestamp" in w.get(POD.path(ns, "short")).ok()["metadata"], 60, "the pod to be sent away")
-    assert_has(condition(w.get(POD.path(ns, "short")).ok(), "DisruptionTarget"), {"status": "True", "reason": "DeletionByTaintManager"})
+    assert_has(condition(w.get(POD.path(ns, "short")).ok(), "DisruptionTarget"),
+               {"status": "True", "reason": "DeletionByTaintManager"})
     for each in w.get(POD.path(ns)).ok()["items"]:
         assert not ready(each) and each["status"]["phase"] == "Running", each["status"]
         assert ("deletionTimestamp" in each["metadata"]) == (each["metadata"]["name"] == "short"), each["metadata"]["name"]
@@ -189,7 +197,8 @@ def test_a_node_that_says_it_is_not_ready(ctx: Context) -> None:
 
     def beats_until(status: str, wanted: set[tuple[str, str]]) -> None:
         def check() -> bool:
-            now = {"type": "Ready", "status": status, "reason": "Test", "lastHeartbeatTime": f"2026-01-02T03:{next(beats) // 60 % 60:02}:{next(beats) % 60:02}Z"}
+            now = {"type": "Ready", "status": status, "reason": "Test",
+                   "lastHeartbeatTime": f"2026-01-02T03:{next(beats) // 60 % 60:02}:{next(beats) % 60:02}Z"}
             w.patch(NODE.path(name=name, sub="status"), {"status": {"conditions": [now]}}, "strategic").ok()
             assert taints(w, name) == wanted, taints(w, name)
             return True
@@ -208,7 +217,8 @@ def test_a_node_that_was_removed(ctx: Context) -> None:
     ctx.wait_for(lambda: w.get(LEASE.path("kube-node-lease", DOOMED)).code == 404, 60, "its lease to be gone")
     ctx.wait_for(lambda: "deletionTimestamp" in w.get(POD.path("default", "bare")).ok()["metadata"], 120, "the pod to be collected")
     told = w.get(POD.path("default", "bare")).ok()
-    assert_has(condition(told, "DisruptionTarget"), {"status": "True", "reason": "DeletionByPodGC", "message": "PodGC: node no longer exists"})
+    assert_has(condition(told, "DisruptionTarget"), {"status": "True", "reason": "DeletionByPodGC",
+                                                     "message": "PodGC: node no longer exists"})
     assert told["status"]["phase"] == "Failed", told["status"]["phase"]
 
     def elsewhere() -> bool:

@@ -99,9 +99,12 @@ def test_pages_of_all_namespaces(ctx: Context) -> None:
 def test_tokens_that_are_no_good(ctx: Context) -> None:
     w, _, path = start(ctx, "a")
     for bad in ("abc", "!!!", "AAAA"):
-        w.get(query(path, limit=1, **{"continue": bad})).refused(400, "BadRequest", "invalid continue token: continue key is not valid: ")
-    for fields, why in (({"v": "meta.k8s.io/v2", "rv": 5, "start": "a"}, "server does not recognize this encoded version meta.k8s.io/v2"),
-                        ({"v": "meta.k8s.io/v1", "rv": 0, "start": "a"}, "incorrect encoded start resourceVersion (version meta.k8s.io/v1)"),
+        w.get(query(path, limit=1, **{"continue": bad})).refused(400, "BadRequest",
+                                                                 "invalid continue token: continue key is not valid: ")
+    for fields, why in (({"v": "meta.k8s.io/v2", "rv": 5, "start": "a"},
+                         "server does not recognize this encoded version meta.k8s.io/v2"),
+                        ({"v": "meta.k8s.io/v1", "rv": 0, "start": "a"},
+                         "incorrect encoded start resourceVersion (version meta.k8s.io/v1)"),
                         ({"v": "meta.k8s.io/v1", "rv": 5, "start": ""}, "encoded start key empty (version meta.k8s.io/v1)"),
                         ({"v": "meta.k8s.io/v1", "rv": 5, "start": "../../x"}, "../../x")):
         w.get(query(path, limit=1, **{"continue": token(**fields)})).refused(400, "BadRequest", "continue key is not valid: ", why)
@@ -140,8 +143,10 @@ def test_versions_of_a_list(ctx: Context) -> None:
     for parameters, wanted, version in (
             ({}, "abc", now), ({"resourceVersion": "0"}, "abc", None), ({"resourceVersion": old}, "abc", None),
             ({"resourceVersion": old, MATCH: "NotOlderThan"}, "abc", None), ({"resourceVersion": old, MATCH: "Exact"}, "ab", old),
-            ({"resourceVersion": old, "limit": 1}, "a", old), ({"resourceVersion": old, "limit": 1, MATCH: "NotOlderThan"}, "a", None),
-            ({"resourceVersion": "0", "limit": 1}, "abc", None), ({"resourceVersion": "0", "limit": 1, MATCH: "NotOlderThan"}, "abc", None)):
+            ({"resourceVersion": old, "limit": 1}, "a", old), ({"resourceVersion": old, "limit": 1, MATCH: "NotOlderThan"},
+                                                               "a", None),
+            ({"resourceVersion": "0", "limit": 1}, "abc", None), ({"resourceVersion": "0", "limit": 1, MATCH: "NotOlderThan"},
+                                                                  "abc", None)):
         answer = w.get(query(path, **parameters)).ok()
         assert names(answer) == list(wanted), (parameters, names(answer))
         assert int(answer["metadata"]["resourceVersion"]) >= int(version or old), parameters
@@ -154,15 +159,21 @@ def test_versions_that_are_refused(ctx: Context) -> None:
     w, _, path = start(ctx, "a")
 
     def invalid(*causes: tuple[str, str], field: str = MATCH, **parameters: object) -> None:
-        w.get(query(path, **parameters)).invalid("meta.k8s.io", "ListOptions", "", *[(reason, field, message) for reason, message in causes])
+        w.get(query(path, **parameters)).invalid("meta.k8s.io", "ListOptions", "",
+                                                 *[(reason, field, message) for reason, message in causes])
 
-    invalid(("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"), resourceVersionMatch="Exact")
-    invalid(("FieldValueForbidden", 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'), resourceVersion="0",
+    invalid(("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"),
             resourceVersionMatch="Exact")
-    invalid(("FieldValueNotSupported", 'Unsupported value: "Nope": supported values: "Exact", "NotOlderThan", ""'), resourceVersion="5",
+    invalid(("FieldValueForbidden", 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+            resourceVersion="0",
+            resourceVersionMatch="Exact")
+    invalid(("FieldValueNotSupported", 'Unsupported value: "Nope": supported values: "Exact", "NotOlderThan", ""'),
+            resourceVersion="5",
             resourceVersionMatch="Nope")
-    invalid(("FieldValueForbidden", "Forbidden: sendInitialEvents is forbidden for list"), field="sendInitialEvents", sendInitialEvents=True)
-    w.get(query(path, resourceVersion="abc")).refused(400, "BadRequest", 'invalid resource version: resourceVersion: Invalid value: "abc"')
+    invalid(("FieldValueForbidden", "Forbidden: sendInitialEvents is forbidden for list"), field="sendInitialEvents",
+            sendInitialEvents=True)
+    w.get(query(path, resourceVersion="abc")).refused(400, "BadRequest",
+                                                      'invalid resource version: resourceVersion: Invalid value: "abc"')
     w.get(query(path + "/a", resourceVersion="abc")).refused(500, None, 'resourceVersion: Invalid value: "abc"')
     future = w.get(query(path, resourceVersion="99999999"))
     future.fails(504, "Timeout", Like(r"Timeout: Too large resource version: 99999999, current: [1-9][0-9]*"),

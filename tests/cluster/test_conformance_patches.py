@@ -46,7 +46,8 @@ def test_json_patch_operations(ctx: Context) -> None:
     assert data({"op": "move", "from": "/data/d", "path": "/data/e"}) == {"a": "9", "b": "2", "e": "9"}
     assert data({"op": "test", "path": "/data/a", "value": "9"}, {"op": "remove", "path": "/data/e"}) == {"a": "9", "b": "2"}
     assert data({"op": "replace", "path": "/data/new", "value": "7"}) == {"a": "9", "b": "2", "new": "7"}, "the server adds it"
-    assert data({"op": "test", "path": "/data/none", "value": None}) == {"a": "9", "b": "2", "new": "7"}, "what is not there is null"
+    assert data({"op": "test", "path": "/data/none",
+                 "value": None}) == {"a": "9", "b": "2", "new": "7"}, "what is not there is null"
     assert data({"op": "remove", "path": "/data"}) is None
     assert data({"op": "add", "path": "/data", "value": {"z": "26"}}) == {"z": "26"}
     assert data({"op": "add", "path": "/data"}) is None, "no value is null"
@@ -67,7 +68,8 @@ def test_json_patch_of_lists(ctx: Context) -> None:
     assert finalizers({"op": "add", "path": "/metadata/finalizers", "value": ["slipway.dev/b"]}) == ["slipway.dev/b"]
     assert finalizers(add("0", "a")) == ["slipway.dev/a", "slipway.dev/b"]
     assert finalizers(add("-", "c")) == ["slipway.dev/a", "slipway.dev/b", "slipway.dev/c"]
-    assert finalizers({"op": "replace", "path": "/metadata/finalizers/1", "value": "slipway.dev/z"}, {"op": "remove", "path": "/metadata/finalizers/0"}
+    assert finalizers({"op": "replace", "path": "/metadata/finalizers/1", "value": "slipway.dev/z"},
+                      {"op": "remove", "path": "/metadata/finalizers/0"}
                       ) == ["slipway.dev/z", "slipway.dev/c"]
     w.patch(path, [add("7", "x")], "json").fails(422, "Invalid", REJECTED, empty=True)
     w.patch(path, [{"op": "remove", "path": "/metadata/finalizers/2"}], "json").fails(422, "Invalid", REJECTED, empty=True)
@@ -120,7 +122,8 @@ def test_merge_patch(ctx: Context) -> None:
     w, _, path = start(ctx, a="1", b="2")
     assert w.patch(path, {"data": {"a": None, "c": "3"}}).ok()["data"] == {"b": "2", "c": "3"}
     assert w.patch(path, {"metadata": {"labels": {"k": "v"}, "annotations": {"n": "1"}}}).ok()["metadata"]["labels"] == {"k": "v"}
-    done = w.patch(path, {"metadata": {"labels": {"k": None, "l": "w"}, "finalizers": ["slipway.dev/a", "slipway.dev/b"]}}).ok()["metadata"]
+    done = w.patch(path, {"metadata": {"labels": {"k": None, "l": "w"}, "finalizers": ["slipway.dev/a", "slipway.dev/b"]}}).ok(
+        )["metadata"]
     assert done["labels"] == {"l": "w"} and done["annotations"] == {"n": "1"}
     done = w.patch(path, {"metadata": {"finalizers": ["slipway.dev/c"]}}).ok()["metadata"]
     assert done["finalizers"] == ["slipway.dev/c"], "a list is replaced as a whole"
@@ -152,8 +155,10 @@ def test_what_no_patch_may_change(ctx: Context) -> None:
             None, "ConfigMap", "x", *[("FieldValueInvalid", "metadata.uid", f'Invalid value: "{NOBODY}": field is immutable')] * 2)
         kept = w.patch(path, {"metadata": {"creationTimestamp": "2001-02-03T04:05:06Z", "resourceVersion": ""}}, kind).ok()
         assert kept == before
-        w.patch(CONFIG_MAP.path(ns, "none"), {}, kind).fails(404, "NotFound", 'configmaps "none" not found', name="none", kind="configmaps")
-    w.patch(CONFIG_MAP.path(ns, "none"), [], "json").fails(404, "NotFound", 'configmaps "none" not found', name="none", kind="configmaps")
+        w.patch(CONFIG_MAP.path(ns, "none"), {}, kind).fails(404, "NotFound", 'configmaps "none" not found', name="none",
+                                                             kind="configmaps")
+    w.patch(CONFIG_MAP.path(ns, "none"), [], "json").fails(404, "NotFound", 'configmaps "none" not found', name="none",
+                                                           kind="configmaps")
     assert w.get(path).ok() == before
 
 
@@ -171,14 +176,17 @@ def test_a_version_in_a_patch_is_a_condition(ctx: Context) -> None:
         version = done["metadata"]["resourceVersion"]
     replace = {"op": "replace", "path": "/metadata/resourceVersion", "value": "1"}
     w.patch(path, [replace, {"op": "replace", "path": "/data/a", "value": "3"}], "json").fails(409, "Conflict", **conflict)
-    w.patch(path, [{"op": "test", "path": "/metadata/resourceVersion", "value": "1"}], "json").fails(422, "Invalid", REJECTED, empty=True)
-    assert w.patch(path, [{"op": "test", "path": "/metadata/resourceVersion", "value": version}], "json").ok()["data"] == {"a": "strategic"}
+    w.patch(path, [{"op": "test", "path": "/metadata/resourceVersion", "value": "1"}],
+            "json").fails(422, "Invalid", REJECTED, empty=True)
+    assert w.patch(path, [{"op": "test", "path": "/metadata/resourceVersion", "value": version}],
+                   "json").ok()["data"] == {"a": "strategic"}
 
 
 def test_a_patch_without_effect_makes_no_version(ctx: Context) -> None:
     w, _, path = start(ctx, a="1")
     before = w.get(path).ok()
-    for body, kind in (({}, "merge"), ([], "json"), ({}, "strategic"), ({"data": {"a": "1"}}, "merge"), ({"data": {"none": None}}, "merge"),
+    for body, kind in (({}, "merge"), ([], "json"), ({}, "strategic"), ({"data": {"a": "1"}}, "merge"),
+                       ({"data": {"none": None}}, "merge"),
                        ([{"op": "test", "path": "/data/a", "value": "1"}], "json"), ({"data": {"a": "1"}}, "strategic")):
         assert w.patch(path, body, kind).ok() == before, (body, kind)
 
@@ -223,7 +231,8 @@ def test_unknown_fields(ctx: Context) -> None:
             422, "Invalid", ' "" is invalid: patch: Invalid value: ', 'strict decoding error: unknown field "nope"')
         for mode, told in (("Warn", True), (None, True), ("Ignore", False)):
             answer = w.patch(query(path, fieldValidation=mode), body, kind)
-            assert "nope" not in answer.ok() and answer.warnings == (['unknown field "nope"'] if told else []), (kind, mode, answer.headers)
+            assert "nope" not in answer.ok() and answer.warnings == (['unknown field "nope"'] if told else []), (
+                kind, mode, answer.headers)
 
 
 # -- strategic merge patch ----------------------------------------------------------------------------------------
@@ -246,14 +255,17 @@ def test_strategic_patch_merges_lists_by_key(ctx: Context) -> None:
     assert [(c["name"], c["image"]) for c in both] == [("side", "registry.test/side:1"), ("main", "registry.test/app:2")]
     assert names(patch(containers=[{"$patch": "delete", "name": "side"}])["containers"]) == ["main"]
     ordered = patch(**{"$setElementOrder/containers": [{"name": "a"}, {"name": "main"}, {"name": "b"}]},
-                    containers=[{"name": "a", "image": "registry.test/a:1"}, {"name": "b", "image": "registry.test/b:1"}])["containers"]
+                    containers=[{"name": "a", "image": "registry.test/a:1"}, {"name": "b", "image": "registry.test/b:1"}])[
+                        "containers"]
     assert names(ordered) == ["a", "main", "b"]
     unordered = {"$setElementOrder/containers": [{"name": "a"}, {"name": "b"}], "containers": [{"name": "b"}, {"name": "a"}]}
     answer = w.patch(path, {"spec": {"template": {"spec": unordered}}}, "strategic")
     answer.refused(500, None, "The order in patch list:", "doesn't match $setElementOrder list:")
-    env = patch(containers=[{"name": "main", "env": [{"name": "X", "value": "1"}, {"name": "Y", "value": "2"}]}])["containers"][1]["env"]
+    env = patch(containers=[{"name": "main", "env": [{"name": "X", "value": "1"}, {"name": "Y", "value": "2"}]}])[
+        "containers"][1]["env"]
     assert env == [{"name": "X", "value": "1"}, {"name": "Y", "value": "2"}]
-    env = patch(containers=[{"name": "main", "env": [{"name": "Y", "$patch": "delete"}, {"name": "Z", "value": "3"}]}])["containers"][1]["env"]
+    env = patch(containers=[{"name": "main", "env": [{"name": "Y", "$patch": "delete"}, {"name": "Z", "value": "3"}]}])[
+        "containers"][1]["env"]
     assert sorted(e["name"] for e in env) == ["X", "Z"]
     only = patch(containers=[{"$patch": "replace"}, {"name": "new", "image": "registry.test/new:1"}])["containers"]
     assert names(only) == ["new"], "the whole list is replaced"
@@ -265,7 +277,8 @@ def test_strategic_patch_of_maps(ctx: Context) -> None:
     w, ns, _ = start(ctx)
     path = DEPLOYMENT.path(ns, "d")
     w.post(DEPLOYMENT.path(ns), DEPLOYMENT.make(ns, "d", metadata={"labels": {"a": "1", "b": "2"}})).ok(201)
-    assert w.patch(path, {"metadata": {"labels": {"a": None, "c": "3"}}}, "strategic").ok()["metadata"]["labels"] == {"b": "2", "c": "3"}
+    assert w.patch(path, {"metadata": {"labels": {"a": None, "c": "3"}}},
+                   "strategic").ok()["metadata"]["labels"] == {"b": "2", "c": "3"}
     whole = w.patch(path, {"metadata": {"labels": {"$patch": "replace", "z": "26"}}}, "strategic").ok()["metadata"]["labels"]
     assert whole == {"z": "26"}
     gone = w.patch(path, {"metadata": {"labels": {"$patch": "delete"}}}, "strategic").ok()["metadata"]
@@ -298,7 +311,8 @@ def test_strategic_patch_of_a_node(ctx: Context) -> None:
     path = node_of(ctx, w)
     taint = {"key": "a", "value": "1", "effect": "NoSchedule"}
     assert w.patch(path, {"spec": {"unschedulable": True}}, "strategic").ok()["spec"]["unschedulable"] is True
-    assert w.patch(path, {"spec": {"taints": [taint]}}, "strategic").ok()["spec"]["taints"] == [taint], "the one of its birth is gone"
+    assert w.patch(path, {"spec": {"taints": [taint]}},
+                   "strategic").ok()["spec"]["taints"] == [taint], "the one of its birth is gone"
     other = taint | {"key": "b"}
     assert w.patch(path, {"spec": {"taints": [other]}}, "strategic").ok()["spec"]["taints"] == [other]
     done = w.patch(path, {"spec": {"taints": None, "unschedulable": None}}, "strategic").ok()["spec"]
@@ -309,7 +323,8 @@ def test_strategic_patch_of_a_node(ctx: Context) -> None:
     w.patch(path + "/status", {"status": {"conditions": [ready, disk]}}, "strategic").ok()
     found = w.patch(path + "/status", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, "strategic").ok()
     assert found["status"]["conditions"] == [ready | {"status": "False"}, disk]
-    w.patch(path + "/status", {"status": {"addresses": [{"type": "InternalIP", "address": "10.1.1.1"}, {"type": "Hostname", "address": "h"}]}},
+    w.patch(path + "/status", {"status": {"addresses": [{"type": "InternalIP", "address": "10.1.1.1"},
+                                                        {"type": "Hostname", "address": "h"}]}},
             "strategic").ok()
     found = w.patch(path + "/status", {"status": {"addresses": [{"type": "InternalIP", "address": "10.1.1.2"}]}}, "strategic").ok()
     assert found["status"]["addresses"] == [{"type": "InternalIP", "address": "10.1.1.2"}, {"type": "Hostname", "address": "h"}]
@@ -338,7 +353,8 @@ def test_patches_of_the_status(ctx: Context) -> None:
     path = STATEFUL_SET.path(ns, "s")
     made = w.post(STATEFUL_SET.path(ns), STATEFUL_SET.make(ns, "s")).ok(201)
     for kind in ("merge", "strategic"):
-        done = w.patch(path + "/status", {"spec": {"replicas": 5}, "status": {"replicas": 3}, "metadata": {"labels": {"by": kind}}}, kind).ok()
+        done = w.patch(path + "/status", {"spec": {"replicas": 5}, "status": {"replicas": 3},
+                                          "metadata": {"labels": {"by": kind}}}, kind).ok()
         assert (done["spec"], done["status"]["replicas"]) == (made["spec"], 3) and done["metadata"]["generation"] == 1
         done = w.patch(path, {"status": {"replicas": 7}, "metadata": {"labels": {"by": kind}}}, kind).ok()
         assert done["status"]["replicas"] == 3 and done["metadata"]["labels"] == {"by": kind}
@@ -355,7 +371,8 @@ def test_patches_of_the_scale(ctx: Context) -> None:
     path = DEPLOYMENT.path(ns, "d", "scale")
     w.post(DEPLOYMENT.path(ns), DEPLOYMENT.make(ns, "d")).ok(201)
     done = w.patch(path, {"spec": {"replicas": 4}}).ok()
-    assert_has(done, {"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": {"replicas": 4}, "metadata": {"name": "d", "namespace": ns}})
+    assert_has(done, {"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": {"replicas": 4},
+                      "metadata": {"name": "d", "namespace": ns}})
     now = w.get(DEPLOYMENT.path(ns, "d")).ok()
     assert (now["spec"]["replicas"], now["metadata"]["generation"]) == (4, 2)
     assert w.patch(path, [{"op": "replace", "path": "/spec/replicas", "value": 2}], "json").ok()["spec"] == {"replicas": 2}
@@ -372,11 +389,14 @@ def test_a_pod_keeps_most_of_its_spec(ctx: Context) -> None:
     image = {"spec": {"containers": [{"name": "main", "image": "registry.test/app:2"}]}}
     done = w.patch(path, image, "strategic").ok()
     assert done["spec"]["containers"][0]["image"] == "registry.test/app:2" and done["metadata"]["generation"] == 2
-    w.patch(path, {"spec": {"restartPolicy": "Never"}}).refused(422, "Invalid", 'Pod "p" is invalid: spec: Forbidden: pod updates may not change')
-    w.patch(path, {"spec": {"nodeName": "x"}}).refused(422, "Invalid", 'Pod "p" is invalid: spec: Forbidden: pod updates may not change')
+    w.patch(path, {"spec": {"restartPolicy": "Never"}}).refused(422, "Invalid",
+                                                                'Pod "p" is invalid: spec: Forbidden: pod updates may not change')
+    w.patch(path, {"spec": {"nodeName": "x"}}).refused(422, "Invalid",
+                                                       'Pod "p" is invalid: spec: Forbidden: pod updates may not change')
     tolerations = done["spec"]["tolerations"] + [{"key": "a", "operator": "Exists"}]
     assert w.patch(path, {"spec": {"tolerations": tolerations}}).ok()["spec"]["tolerations"] == tolerations
-    w.patch(path, {"spec": {"tolerations": [{"key": "b", "operator": "Exists"}]}}).refused(422, "Invalid", "spec.tolerations: Forbidden: existing toleration")
+    w.patch(path, {"spec": {"tolerations": [{"key": "b", "operator": "Exists"}]}}).refused(
+        422, "Invalid", "spec.tolerations: Forbidden: existing toleration")
 
 
 @real_only("server-side apply")

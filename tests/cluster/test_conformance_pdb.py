@@ -150,7 +150,8 @@ def test_who_is_healthy(ctx: Context) -> None:
         conditions = [{"type": "Ready", "status": ready, "lastTransitionTime": "2026-01-02T03:04:05Z"}]
         w.patch(POD.path(ns, name, "status"), {"status": {"phase": phase, "conditions": conditions}}, "strategic").ok()
 
-    for name, phase, ready in (("a", "Running", "True"), ("b", "Running", "False"), ("c", "Running", "Unknown"), ("d", "Pending", "True")):
+    for name, phase, ready in (("a", "Running", "True"), ("b", "Running", "False"), ("c", "Running", "Unknown"),
+                               ("d", "Pending", "True")):
         healthy(name, phase, ready)
     api.create(budget("b", ns, ALL, minAvailable=1))
     budget_status(ctx, ns, "b", expectedPods=4, currentHealthy=2, desiredHealthy=1, disruptionsAllowed=1)
@@ -190,7 +191,8 @@ def test_owners_that_nobody_can_scale(ctx: Context) -> None:
 
     spaces = [ctx.namespace() for _ in range(3)]
     lost, daemons, jobs = spaces
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "none", "uid": "11111111-1111-1111-1111-111111111111", "controller": True}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "none", "uid": "11111111-1111-1111-1111-111111111111",
+             "controller": True}
     daemon = DAEMON_SET.make(daemons, "d")
     api.create(merged(daemon, {"spec": {"template": {"spec": {"nodeSelector": None}}}}))
     api.create(merged(JOB.make(jobs, "j"), {"spec": {"suspend": False, "template": {"metadata": {"labels": ALL}}}}))
@@ -216,12 +218,14 @@ def test_promises_expire_with_their_pods(ctx: Context) -> None:
         api.create(pod(name, ns, ALL))
     api.create(budget("b", ns, ALL, minAvailable=1))
     budget_status(ctx, ns, "b", currentHealthy=2, disruptionsAllowed=1)
-    api.patch(BUDGET.path(ns, "b", "status"), {"status": {"disruptedPods": {"gone": "2038-01-01T00:00:00Z", "a": "2038-01-01T00:00:00Z",
+    api.patch(BUDGET.path(ns, "b", "status"),
+              {"status": {"disruptedPods": {"gone": "2038-01-01T00:00:00Z", "a": "2038-01-01T00:00:00Z",
                                                                            "b": "2001-01-01T00:00:00Z"}}})
     ctx.wait_for(lambda: budget_status(ctx, ns, "b", currentHealthy=1, disruptionsAllowed=0)["status"].get("disruptedPods")
                  == {"a": "2038-01-01T00:00:00Z"}, 60, "the list to be put in order")
     api.delete(POD.path(ns, "a"), {"gracePeriodSeconds": 0})
-    ctx.wait_for(lambda: "disruptedPods" not in budget_status(ctx, ns, "b", expectedPods=1, currentHealthy=1)["status"], 60, "an empty list")
+    ctx.wait_for(lambda: "disruptedPods" not in budget_status(ctx, ns, "b", expectedPods=1, currentHealthy=1)["status"], 60,
+                 "an empty list")
 
 
 # -- what a budget may say ----------------------------------------------------------------------------------------
@@ -237,8 +241,10 @@ def test_budgets_that_are_refused(ctx: Context) -> None:
         "FieldValueInvalid", "spec", 'Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{"app":"x"}},"MaxUnavailable":1,'
         '"UnhealthyPodEvictionPolicy":null}: '
         "minAvailable and maxUnavailable cannot be both set"))
-    refused({"minAvailable": -1}, ("FieldValueInvalid", "spec.minAvailable", "Invalid value: -1: must be greater than or equal to 0"))
-    refused({"maxUnavailable": "101%"}, ("FieldValueInvalid", "spec.maxUnavailable", 'Invalid value: "101%": must not be greater than 100%'))
+    refused({"minAvailable": -1}, ("FieldValueInvalid", "spec.minAvailable",
+                                   "Invalid value: -1: must be greater than or equal to 0"))
+    refused({"maxUnavailable": "101%"}, ("FieldValueInvalid", "spec.maxUnavailable",
+                                         'Invalid value: "101%": must not be greater than 100%'))
     percent = ("a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation "
                "is '[0-9]+%')")
     refused({"minAvailable": "half"}, ("FieldValueInvalid", "spec.minAvailable", f'Invalid value: "half": {percent}'))
@@ -254,8 +260,10 @@ def test_budgets_that_are_refused(ctx: Context) -> None:
 def test_a_budget_can_be_changed(ctx: Context) -> None:
     w, ns = Wire(ctx.cluster.api), ctx.namespace()
     w.post(BUDGET.path(ns), budget("b", ns, ALL, minAvailable=1)).ok(201)
-    changed = w.patch(BUDGET.path(ns, "b"), {"spec": {"minAvailable": None, "maxUnavailable": "20%", "selector": {"matchLabels": {"app": "y"}}}}).ok()
-    assert changed["spec"] == {"maxUnavailable": "20%", "selector": {"matchLabels": {"app": "y"}}} and changed["metadata"]["generation"] == 2
+    changed = w.patch(BUDGET.path(ns, "b"),
+                      {"spec": {"minAvailable": None, "maxUnavailable": "20%", "selector": {"matchLabels": {"app": "y"}}}}).ok()
+    assert changed["spec"] == {"maxUnavailable": "20%",
+                               "selector": {"matchLabels": {"app": "y"}}} and changed["metadata"]["generation"] == 2
     changed = w.patch(BUDGET.path(ns, "b"), {"metadata": {"labels": {"a": "b"}}}).ok()
     assert changed["metadata"]["generation"] == 2, "labels make no generation"
     w.patch(BUDGET.path(ns, "b", "status"), {"status": {"disruptionsAllowed": -1}}).invalid("policy", "PodDisruptionBudget", "b", (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 
 from context import Context
-from kinds import (ATTACHMENT, BUDGET, CLAIM, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, EVENT, JOB, LEASE, NAMESPACE_KIND, NODE, POD, REPLICA_SET,
+from kinds import (ATTACHMENT, BUDGET, CLAIM, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, EVENT, JOB, LEASE, NAMESPACE_KIND, NODE, POD,
+                   REPLICA_SET,
                    STATEFUL_SET, VOLUME, Kind)
 from objects import config_map, deployment, pod, running
 from probes import Watch, tables, write
@@ -15,47 +16,62 @@ from shape import differences, merged
 from wire import JSON, Wire, query
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
-READ = [NODE, POD, BUDGET, LEASE, ATTACHMENT, DAEMON_SET, REPLICA_SET, STATEFUL_SET, DEPLOYMENT, JOB, VOLUME, CLAIM, NAMESPACE_KIND, EVENT]
+READ = [NODE, POD, BUDGET, LEASE, ATTACHMENT, DAEMON_SET, REPLICA_SET, STATEFUL_SET, DEPLOYMENT, JOB, VOLUME, CLAIM,
+        NAMESPACE_KIND, EVENT]
 WHEN, MICRO = "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901Z"
-OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "11111111-2222-3333-4444-555555555555", "controller": True}
+OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "11111111-2222-3333-4444-555555555555",
+         "controller": True}
 META = {"labels": {"app": "rich", "empty": ""}, "annotations": {"slipway.dev/note": "größer „als“ 三 🚢 \\ \"quoted\"\n\t<b>"},
         "ownerReferences": [OWNER], "finalizers": ["slipway.dev/a"]}
 TERM = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["a", "b"]}]}
 POD_TERM = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "rich"}}}
 SPEC = {"terminationGracePeriodSeconds": 0, "nodeSelector": {"disk": "ssd"}, "hostNetwork": False,
-        "containers": [{"name": "main", "image": "registry.test/rich:1", "resources": {"requests": {"cpu": "1500m", "memory": "1.5Gi"}}}],
-        "volumes": [{"name": "e", "emptyDir": {}}, {"name": "h", "hostPath": {"path": "/x"}}, {"name": "c", "persistentVolumeClaim": {"claimName": "x"}}],
+        "containers": [{"name": "main", "image": "registry.test/rich:1",
+                        "resources": {"requests": {"cpu": "1500m", "memory": "1.5Gi"}}}],
+        "volumes": [{"name": "e", "emptyDir": {}}, {"name": "h", "hostPath": {"path": "/x"}},
+                    {"name": "c", "persistentVolumeClaim": {"claimName": "x"}}],
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [TERM]}},
                      "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [POD_TERM]}},
         "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}],
-        "topologySpreadConstraints": [{"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "rich"}}}]}
+        "topologySpreadConstraints": [{"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+                                       "labelSelector": {"matchLabels": {"app": "rich"}}}]}
 READY = {"type": "Ready", "status": "True", "lastTransitionTime": WHEN, "reason": "Because", "message": "words"}
 TEMPLATE = {"spec": {"template": {"metadata": {"labels": {"app": "x"}}, "spec": SPEC}}}
 
 # What is written beside the least of a kind, and then to its status.
 MORE: dict[Kind, tuple[dict, dict]] = {
-    NODE: ({"spec": {"unschedulable": True, "providerID": "test://x", "taints": [{"key": "a", "value": "b", "effect": "NoExecute", "timeAdded": WHEN}]}},
-           {"capacity": {"cpu": "4", "memory": "8Gi"}, "allocatable": {"cpu": "3500m", "memory": "7Gi"}, "conditions": [READY | {"lastHeartbeatTime": WHEN}],
-            "addresses": [{"type": "InternalIP", "address": "10.1.1.1"}], "nodeInfo": {"bootID": "boot", "machineID": "machine", "kubeletVersion": "v1.36.3"},
+    NODE: ({"spec": {"unschedulable": True, "providerID": "test://x",
+                     "taints": [{"key": "a", "value": "b", "effect": "NoExecute", "timeAdded": WHEN}]}},
+           {"capacity": {"cpu": "4", "memory": "8Gi"}, "allocatable": {"cpu": "3500m", "memory": "7Gi"},
+            "conditions": [READY | {"lastHeartbeatTime": WHEN}],
+            "addresses": [{"type": "InternalIP", "address": "10.1.1.1"}],
+            "nodeInfo": {"bootID": "boot", "machineID": "machine", "kubeletVersion": "v1.36.3"},
             "volumesInUse": ["kubernetes.io/csi/x"], "volumesAttached": [{"name": "kubernetes.io/csi/x", "devicePath": "/dev/x"}]}),
     POD: ({"spec": SPEC | {"schedulingGates": None, "nodeName": "nowhere"}},
           {"phase": "Running", "reason": "Because", "startTime": WHEN, "conditions": [READY], "containerStatuses": [
-              {"name": "main", "image": "x", "imageID": "", "ready": True, "restartCount": 3, "state": {"running": {"startedAt": WHEN}}}]}),
+              {"name": "main", "image": "x", "imageID": "", "ready": True, "restartCount": 3,
+               "state": {"running": {"startedAt": WHEN}}}]}),
     BUDGET: ({"spec": {"minAvailable": "50%", "unhealthyPodEvictionPolicy": "AlwaysAllow"}},
-             {"disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 4, "observedGeneration": 1, "disruptedPods": {"gone": WHEN},
+             {"disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 4, "observedGeneration": 1,
+              "disruptedPods": {"gone": WHEN},
               "conditions": [READY | {"type": "DisruptionAllowed", "observedGeneration": 1}]}),
     LEASE: ({"spec": {"holderIdentity": "größer", "acquireTime": MICRO, "renewTime": MICRO, "leaseTransitions": 0}}, {}),
     ATTACHMENT: ({}, {"attached": True, "attachmentMetadata": {"a": "b"}}),
-    DAEMON_SET: (TEMPLATE, {"desiredNumberScheduled": 3, "currentNumberScheduled": 2, "numberReady": 1, "numberMisscheduled": 1, "observedGeneration": 1}),
+    DAEMON_SET: (TEMPLATE, {"desiredNumberScheduled": 3, "currentNumberScheduled": 2, "numberReady": 1,
+                            "numberMisscheduled": 1, "observedGeneration": 1}),
     REPLICA_SET: (TEMPLATE, {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1, "observedGeneration": 1}),
-    STATEFUL_SET: (TEMPLATE, {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1, "currentRevision": "a", "updateRevision": "b", "observedGeneration": 1}),
-    DEPLOYMENT: (TEMPLATE, {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1, "updatedReplicas": 1, "observedGeneration": 1,
+    STATEFUL_SET: (TEMPLATE, {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1, "currentRevision": "a",
+                              "updateRevision": "b", "observedGeneration": 1}),
+    DEPLOYMENT: (TEMPLATE, {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1, "updatedReplicas": 1,
+                            "observedGeneration": 1,
                             "conditions": [{"type": "Available", "status": "False", "reason": "Because"}]}),
     JOB: ({"spec": {"parallelism": 2, "completions": 5, "backoffLimit": 0}}, {"active": 1}),
-    VOLUME: ({"spec": {"claimRef": {"namespace": "default", "name": "c"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [TERM]}}}}, {}),
+    VOLUME: ({"spec": {"claimRef": {"namespace": "default", "name": "c"},
+                       "nodeAffinity": {"required": {"nodeSelectorTerms": [TERM]}}}}, {}),
     CLAIM: ({"spec": {"volumeName": "v"}}, {"phase": "Bound"}),
     NAMESPACE_KIND: ({}, {}),
-    EVENT: ({"count": 3, "firstTimestamp": WHEN, "lastTimestamp": WHEN, "eventTime": MICRO, "action": "Act", "reportingComponent": "slipway.dev/test",
+    EVENT: ({"count": 3, "firstTimestamp": WHEN, "lastTimestamp": WHEN, "eventTime": MICRO, "action": "Act",
+             "reportingComponent": "slipway.dev/test",
              "reportingInstance": "x", "source": {"component": "test", "host": "h"}}, {}),
 }
 
@@ -78,7 +94,8 @@ def test_every_kind_is_the_same_in_both(ctx: Context) -> None:
         wanted = project(kind.kind, w.get(path).ok(), rows)
         assert wanted["metadata"]["annotations"] or kind is POD
         ways = ({}, {"json": True}, {"list": True}, {"list": True, "json": True})
-        watches = [Watch(ctx, kind.kind, cluster.admin, quiet=True, n=ns if kind.namespaced else None, field_selector=f"metadata.name={name}", **way)
+        watches = [Watch(ctx, kind.kind, cluster.admin, quiet=True, n=ns if kind.namespaced else None,
+                         field_selector=f"metadata.name={name}", **way)
                    for way in ways]
         for way, watch in zip(ways, watches):
             watch.synced(60)
@@ -138,7 +155,8 @@ def test_envelopes(ctx: Context) -> None:
     assert answer.code == 200 and answer.headers["Content-Type"] == PROTOBUF, answer.headers["Content-Type"]
     version, kind, message = envelope(answer.body)
     assert (version, kind) == ("coordination.k8s.io/v1", "Lease")
-    assert (text(message, 1, 1), text(message, 1, 3), text(message, 1, 5)) == ("l", ns, made["metadata"]["uid"]) and text(message, 2, 1) == "x"
+    assert (text(message, 1, 1), text(message, 1, 3),
+            text(message, 1, 5)) == ("l", ns, made["metadata"]["uid"]) and text(message, 2, 1) == "x"
     answer = w.get(LEASE.path(ns), f"{PROTOBUF},{JSON}")
     assert answer.headers["Content-Type"] == PROTOBUF
     version, kind, message = envelope(answer.body)
@@ -155,7 +173,8 @@ def test_failures_are_protobuf_too(ctx: Context) -> None:
     assert (answer.code, answer.headers["Content-Type"]) == (404, PROTOBUF)
     version, kind, message = envelope(answer.body)
     assert (version, kind) == ("v1", "Status")
-    assert (text(message, 2), text(message, 3), text(message, 4)) == ("Failure", 'pods "none" not found', "NotFound") and fields(message)[6] == [404]
+    assert (text(message, 2), text(message, 3), text(message, 4)) == ("Failure", 'pods "none" not found',
+                                                                      "NotFound") and fields(message)[6] == [404]
     assert (text(message, 5, 1), text(message, 5, 3)) == ("none", "pods")
 
 
@@ -168,7 +187,8 @@ def test_frames_of_a_watch(ctx: Context) -> None:
         connection = ctx.still.api.connect(60)
         ctx.undo(connection.close)
         headers = {**ctx.still.api._headers(None), "Accept": f"{PROTOBUF};stream=watch"}
-        connection.request("GET", query(path, watch=True, timeoutSeconds=1, sendInitialEvents=True, resourceVersionMatch="NotOlderThan",
+        connection.request("GET", query(path, watch=True, timeoutSeconds=1, sendInitialEvents=True,
+                                        resourceVersionMatch="NotOlderThan",
                                         allowWatchBookmarks=True), headers=headers)
         answer = connection.getresponse()
         assert (answer.status, answer.headers["Content-Type"]) == (200, f"{PROTOBUF};stream=watch")

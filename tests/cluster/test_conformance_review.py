@@ -17,10 +17,13 @@ def review(**attributes: object) -> dict:
 def test_access_reviews(ctx: Context) -> None:
     """The administrator may do everything; the answer is the review with its status."""
     w = Wire(ctx.cluster.api)
-    for attributes in ({"verb": "create", "resource": "pods", "subresource": "eviction", "namespace": "default"}, {"verb": "patch", "resource": "nodes"},
-                       {"verb": "*", "group": "*", "resource": "*"}, {"verb": "get", "group": "slipway.dev", "resource": "policies", "name": "x"}):
+    for attributes in ({"verb": "create", "resource": "pods", "subresource": "eviction", "namespace": "default"},
+                       {"verb": "patch", "resource": "nodes"},
+                       {"verb": "*", "group": "*", "resource": "*"}, {"verb": "get", "group": "slipway.dev",
+                                                                      "resource": "policies", "name": "x"}):
         made = w.post(REVIEWS, review(resourceAttributes=attributes)).ok(201)
-        assert_has(made, {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": {"resourceAttributes": attributes},
+        assert_has(made, {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1",
+                          "spec": {"resourceAttributes": attributes},
                           "status": {"allowed": True}})
         assert "name" not in made["metadata"]
     assert w.post(REVIEWS, review(nonResourceAttributes={"verb": "get", "path": "/healthz"})).ok(201)["status"]["allowed"] is True
@@ -35,7 +38,8 @@ def test_version(ctx: Context) -> None:
     answer = w.get("/version")
     said = answer.ok()
     assert answer.headers["Content-Type"] == "application/json"
-    assert_has(said, {"major": "1", "minor": "36", "gitVersion": Like(r"v1\.36\.\d+.*"), "platform": Like("[a-z]+/[a-z0-9]+"), "goVersion": ANY,
+    assert_has(said, {"major": "1", "minor": "36", "gitVersion": Like(r"v1\.36\.\d+.*"), "platform": Like("[a-z]+/[a-z0-9]+"),
+                      "goVersion": ANY,
                       "gitCommit": ANY, "gitTreeState": ANY, "buildDate": ANY, "compiler": ANY})
 
 
@@ -45,7 +49,8 @@ def test_health(ctx: Context) -> None:
         answer = w.get(path)
         assert (answer.code, answer.text, answer.headers["Content-Type"]) == (200, "ok", "text/plain; charset=utf-8"), answer
         verbose = w.get(path + "?verbose")
-        assert verbose.code == 200 and "[+]ping ok\n" in verbose.text and verbose.text.endswith(f"{path[1:]} check passed\n"), verbose
+        assert verbose.code == 200 and "[+]ping ok\n" in verbose.text and verbose.text.endswith(
+            f"{path[1:]} check passed\n"), verbose
         assert w.get(path + "/ping").text == "ok"
 
 
@@ -57,7 +62,8 @@ def test_who_is_not_known(ctx: Context) -> None:
         wrong.get(path).fails(401, "Unauthorized", "Unauthorized")
     nobody = Wire(Api(api.port, ca))
     assert nobody.get("/healthz").text == "ok" and nobody.get("/version").ok()["major"] == "1"
-    nobody.get("/api/v1/nodes").fails(403, "Forbidden", 'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group "" at '
+    nobody.get("/api/v1/nodes").fails(403, "Forbidden",
+                                      'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group "" at '
                                       "the cluster scope", kind="nodes")
     nobody.get("/apis").fails(403, "Forbidden", 'forbidden: User "system:anonymous" cannot get path "/apis"', empty=True)
     nobody.post("/api/v1/namespaces/default/pods/x/eviction", {}).fails(

@@ -23,13 +23,17 @@ def names(w: Wire, path: str, **selectors: str) -> list[str]:
 def test_labels(ctx: Context) -> None:
     w, ns = start(ctx)
     path = CONFIG_MAP.path(ns)
-    everybody = {"a": {"app": "web", "tier": "1"}, "b": {"app": "web", "tier": "20"}, "c": {"app": "db", "x.io/y": "z"}, "d": {"app": ""}, "e": {}}
+    everybody = {"a": {"app": "web", "tier": "1"}, "b": {"app": "web", "tier": "20"}, "c": {"app": "db", "x.io/y": "z"},
+                 "d": {"app": ""}, "e": {}}
     for name, labels in everybody.items():
         w.post(path, merged(config_map(name, ns), {"metadata": {"labels": labels}})).ok(201)
     for selector, wanted in (
-            ("app", "abcd"), ("!app", "e"), ("app=web", "ab"), ("app==web", "ab"), ("app!=web", "cde"), ("app=", "d"), ("app!=", "abce"),
-            ("app in (web,db)", "abc"), ("app in (web, )", "abd"), ("app in ()", "d"), ("app notin (web,db)", "de"), ("app notin ()", "abce"),
-            ("app=web,tier=1", "a"), ("app=web,app=db", ""), (" app = web , tier ", "ab"), ("tier>1", "b"), ("tier<20", "a"), ("tier>0", "ab"),
+            ("app", "abcd"), ("!app", "e"), ("app=web", "ab"), ("app==web", "ab"), ("app!=web", "cde"), ("app=", "d"),
+            ("app!=", "abce"),
+            ("app in (web,db)", "abc"), ("app in (web, )", "abd"), ("app in ()", "d"), ("app notin (web,db)", "de"),
+            ("app notin ()", "abce"),
+            ("app=web,tier=1", "a"), ("app=web,app=db", ""), (" app = web , tier ", "ab"), ("tier>1", "b"), ("tier<20", "a"),
+            ("tier>0", "ab"),
             ("app>0", ""), ("x.io/y=z", "c"), ("x.io/y", "c"), ("none", ""), ("!none", "abcde"), ("", "abcde")):
         assert names(w, path, labelSelector=selector) == list(wanted), selector
 
@@ -37,10 +41,12 @@ def test_labels(ctx: Context) -> None:
 def test_label_selectors_that_are_refused(ctx: Context) -> None:
     w, ns = start(ctx)
     for selector, message in (
-            ("=b", "found '=', expected: !, identifier, or 'end of string'"), ("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+            ("=b", "found '=', expected: !, identifier, or 'end of string'"),
+            ("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
             ("a=b=c", "found '=', expected: ',' or 'end of string'"), ("a=b c", "found 'c', expected: ',' or 'end of string'"),
             ("a,", "found '', expected: identifier after ','"), ("a in b", "unable to parse requirement: found 'b' expected: '('"),
-            ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"), ("a>=1", "unable to parse requirement: found '=', expected: identifier"),
+            ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
+            ("a>=1", "unable to parse requirement: found '=', expected: identifier"),
             ("a<x", "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer"),
             ("&", f'unable to parse requirement: <nil>: Invalid value: "&": {NAME}'),
             ("a=" + "v" * 64, f'unable to parse requirement: values[0][a]: Invalid value: "{"v" * 64}": must be no more than 63 bytes')):
@@ -53,8 +59,10 @@ def test_names_and_namespaces(ctx: Context) -> None:
     path = CONFIG_MAP.path(ns)
     for name in "ab":
         w.post(path, config_map(name, ns)).ok(201)
-    for selector, wanted in (("metadata.name=a", "a"), ("metadata.name==a", "a"), ("metadata.name!=a", "b"), (f"metadata.namespace={ns}", "ab"),
-                             ("metadata.namespace=other", ""), (f"metadata.name=b,metadata.namespace={ns}", "b"), ("metadata.name=", ""), ("", "ab")):
+    for selector, wanted in (("metadata.name=a", "a"), ("metadata.name==a", "a"), ("metadata.name!=a", "b"),
+                             (f"metadata.namespace={ns}", "ab"),
+                             ("metadata.namespace=other", ""), (f"metadata.name=b,metadata.namespace={ns}", "b"),
+                             ("metadata.name=", ""), ("", "ab")):
         assert names(w, path, fieldSelector=selector) == list(wanted), selector
     assert names(w, CONFIG_MAP.path(), fieldSelector=f"metadata.name=a,metadata.namespace={ns}") == ["a"]
     assert names(w, path, fieldSelector="metadata.name=a", labelSelector="none") == []
@@ -74,9 +82,11 @@ def test_fields_of_pods(ctx: Context) -> None:
     w.patch(path + "/a/status", {"status": {"phase": "Running", "podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]}}).ok()
     w.patch(path + "/c/status", {"status": {"nominatedNodeName": "n3"}}).ok()
     for selector, wanted in (
-            ("spec.nodeName=n1", "a"), ("spec.nodeName!=n1", "bc"), ("spec.nodeName=", "c"), ("spec.nodeName!=", "ab"), ("status.phase=Running", "a"),
+            ("spec.nodeName=n1", "a"), ("spec.nodeName!=n1", "bc"), ("spec.nodeName=", "c"), ("spec.nodeName!=", "ab"),
+            ("status.phase=Running", "a"),
             ("status.phase!=Running", "bc"), ("status.phase=Pending,spec.nodeName!=", "b"), ("spec.restartPolicy=Never", "b"),
-            ("spec.schedulerName=other", "c"), ("spec.serviceAccountName=robot", "b"), ("spec.hostNetwork=true", "b"), ("spec.hostNetwork=false", "ac"),
+            ("spec.schedulerName=other", "c"), ("spec.serviceAccountName=robot", "b"), ("spec.hostNetwork=true", "b"),
+            ("spec.hostNetwork=false", "ac"),
             ("status.podIP=10.9.9.9", "a"), ("status.nominatedNodeName=n3", "c"), ("metadata.name=b,spec.nodeName=n2", "b")):
         assert names(w, path, fieldSelector=selector) == list(wanted), selector
     assert names(w, POD.path(), fieldSelector=f"spec.nodeName=n1,metadata.namespace={ns}") == ["a"]
@@ -93,16 +103,20 @@ def test_fields_of_other_kinds(ctx: Context) -> None:
     assert node not in names(w, NODE.path(), fieldSelector="spec.unschedulable=false")
     assert ns in names(w, NAMESPACE_KIND.path(), fieldSelector="status.phase=Active")
     w.post(EVENT.path(ns), EVENT.make(ns, "e")).ok(201)
-    for selector in ("involvedObject.kind=Pod", "involvedObject.name=p", f"involvedObject.namespace={ns}", "reason=Why", "type=Normal",
+    for selector in ("involvedObject.kind=Pod", "involvedObject.name=p", f"involvedObject.namespace={ns}", "reason=Why",
+                     "type=Normal",
                      "involvedObject.uid=", "involvedObject.kind=Pod,reason!=Other"):
         assert names(w, EVENT.path(ns), fieldSelector=selector) == ["e"], selector
     assert names(w, EVENT.path(ns), fieldSelector="reason=Other") == []
     w.post(SECRET.path(ns), SECRET.make(ns, "s")).ok(201)
-    assert names(w, SECRET.path(ns), fieldSelector="type=Opaque") == ["s"] and names(w, SECRET.path(ns), fieldSelector="type=other") == []
+    assert names(w, SECRET.path(ns),
+                 fieldSelector="type=Opaque") == ["s"] and names(w, SECRET.path(ns), fieldSelector="type=other") == []
     w.post(SERVICE.path(ns), SERVICE.make(ns, "s")).ok(201)
-    assert names(w, SERVICE.path(ns), fieldSelector="spec.type=ClusterIP") == ["s"] and names(w, SERVICE.path(ns), fieldSelector="spec.clusterIP=None") == []
+    assert names(w, SERVICE.path(ns), fieldSelector="spec.type=ClusterIP") == ["s"] and names(
+        w, SERVICE.path(ns), fieldSelector="spec.clusterIP=None") == []
     w.post(JOB.path(ns), JOB.make(ns, "j")).ok(201)
-    assert names(w, JOB.path(ns), fieldSelector="status.successful=0") == ["j"] and names(w, JOB.path(ns), fieldSelector="status.successful=1") == []
+    assert names(w, JOB.path(ns), fieldSelector="status.successful=0") == ["j"] and names(
+        w, JOB.path(ns), fieldSelector="status.successful=1") == []
 
     def unsupported(kind: Kind, field: str) -> None:
         w.get(query(kind.path(ns), fieldSelector=f"{field}=1")).fails(400, "BadRequest", f"field label not supported: {field}")

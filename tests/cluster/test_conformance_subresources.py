@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from context import Context
-from kinds import (BUDGET, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, JOB, KINDS, LEASE, NAMESPACE_KIND, NODE, POD, REPLICA_SET, STATEFUL_SET)
+from kinds import (BUDGET, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, JOB, KINDS, LEASE, NAMESPACE_KIND, NODE, POD, REPLICA_SET,
+                   STATEFUL_SET)
 from objects import config_map
 from shape import TIME, UID, VERSION, assert_has, assert_is, merged
 from wire import Wire
@@ -43,7 +44,8 @@ def test_status_of_a_node(ctx: Context) -> None:
     path = NODE.path(name=name)
     ctx.undo(lambda: w.delete(path))
     capacity = {"cpu": "4", "memory": "8Gi", "pods": "10"}
-    made = w.post(NODE.path(), merged(NODE.make("", name), {"status": {"capacity": capacity, "nodeInfo": {"bootID": "one"}}})).ok(201)
+    made = w.post(NODE.path(), merged(NODE.make("", name),
+                                      {"status": {"capacity": capacity, "nodeInfo": {"bootID": "one"}}})).ok(201)
     assert made["status"]["capacity"] == capacity and made["status"]["nodeInfo"]["bootID"] == "one"
     assert w.patch(path, {"status": {"nodeInfo": {"bootID": "two"}}}).ok()["status"]["nodeInfo"]["bootID"] == "one"
     assert w.patch(path + "/status", {"status": {"nodeInfo": {"bootID": "two"}}}).ok()["status"]["nodeInfo"]["bootID"] == "two"
@@ -59,7 +61,8 @@ def test_kinds_without_a_status(ctx: Context) -> None:
             w.get(kind.path(ns, "x", "status")).missing()
         if not kind.scale:
             w.get(kind.path(ns, "x", "scale")).missing()
-    w.get(DEPLOYMENT.path(ns, "none", "status")).fails(404, "NotFound", 'deployments.apps "none" not found', name="none", group="apps", kind="deployments")
+    w.get(DEPLOYMENT.path(ns, "none", "status")).fails(404, "NotFound", 'deployments.apps "none" not found', name="none",
+                                                       group="apps", kind="deployments")
     w.post(DEPLOYMENT.path(ns, "none", "status"), {}).no_method()
     w.delete(DEPLOYMENT.path(ns, "none", "status")).no_method()
 
@@ -72,7 +75,8 @@ def test_scale(ctx: Context) -> None:
         seen = w.get(path).ok()
         assert_is(seen, {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {
             "name": "x", "namespace": ns, "uid": made["metadata"]["uid"], "resourceVersion": made["metadata"]["resourceVersion"],
-            "creationTimestamp": made["metadata"]["creationTimestamp"]}, "spec": {"replicas": 3}, "status": {"replicas": 0, "selector": "app=x"}})
+            "creationTimestamp": made["metadata"]["creationTimestamp"]}, "spec": {"replicas": 3},
+            "status": {"replicas": 0, "selector": "app=x"}})
         done = w.put(path, merged(seen, {"spec": {"replicas": 5}})).ok()
         assert_has(done, {"spec": {"replicas": 5}, "metadata": {"uid": UID, "resourceVersion": VERSION, "creationTimestamp": TIME}})
         now = w.get(kind.path(ns, "x")).ok()
@@ -87,20 +91,24 @@ def test_scale(ctx: Context) -> None:
         empty = w.put(path, merged(seen, {"metadata": {"resourceVersion": None}, "spec": {"replicas": 0}})).ok()
         assert empty["spec"] == {}, "no replicas are not written"
         w.delete(kind.path(ns, "x")).ok()
-    w.get(DEPLOYMENT.path(ns, "none", "scale")).fails(404, "NotFound", 'deployments.apps "none" not found', name="none", group="apps", kind="deployments")
+    w.get(DEPLOYMENT.path(ns, "none", "scale")).fails(404, "NotFound", 'deployments.apps "none" not found', name="none",
+                                                      group="apps", kind="deployments")
 
 
 def test_generations(ctx: Context) -> None:
     """A change of the spec counts; labels, annotations, finalizers, the status and the same again do not."""
     w, ns = start(ctx)
-    for kind, change in ((DEPLOYMENT, {"spec": {"replicas": 1}}), (REPLICA_SET, {"spec": {"replicas": 1}}), (STATEFUL_SET, {"spec": {"replicas": 1}}),
-                         (DAEMON_SET, {"spec": {"minReadySeconds": 1}}), (JOB, {"spec": {"parallelism": 2}}), (BUDGET, {"spec": {"minAvailable": 2}})):
+    for kind, change in ((DEPLOYMENT, {"spec": {"replicas": 1}}), (REPLICA_SET, {"spec": {"replicas": 1}}),
+                         (STATEFUL_SET, {"spec": {"replicas": 1}}),
+                         (DAEMON_SET, {"spec": {"minReadySeconds": 1}}), (JOB, {"spec": {"parallelism": 2}}),
+                         (BUDGET, {"spec": {"minAvailable": 2}})):
         path = kind.path(ns, "x")
         assert w.post(kind.path(ns), kind.make(ns, "x", metadata={"generation": 7})).ok(201)["metadata"]["generation"] == 1
         for patch in ({"metadata": {"labels": {"a": "b"}}}, {"metadata": {"generation": 9}}, {}):
             assert w.patch(path, patch).ok()["metadata"]["generation"] == 1, (kind.kind, patch)
         first = 2 if kind is DEPLOYMENT else 1
-        assert w.patch(path, {"metadata": {"annotations": {"a": "b"}}}).ok()["metadata"]["generation"] == first, "of Deployments annotations count"
+        assert w.patch(path, {"metadata": {"annotations": {"a": "b"}}}).ok()["metadata"][
+            "generation"] == first, "of Deployments annotations count"
         assert w.patch(path, change).ok()["metadata"]["generation"] == first + 1, kind.kind
         assert w.patch(path, change).ok()["metadata"]["generation"] == first + 1, kind.kind
         w.patch(path, {"metadata": {"finalizers": ["slipway.dev/a"]}}).ok()
@@ -108,7 +116,8 @@ def test_generations(ctx: Context) -> None:
         assert gone["metadata"]["generation"] == first + 2, f"{kind.kind}: a deletion that waits counts too"
         w.patch(path, {"metadata": {"finalizers": None}}).ok()
     made = w.post(CONFIG_MAP.path(ns), config_map("x", ns)).ok(201)
-    assert "generation" not in made["metadata"] and "generation" not in w.patch(CONFIG_MAP.path(ns, "x"), {"data": {"a": "b"}}).ok()["metadata"]
+    assert "generation" not in made["metadata"] and "generation" not in w.patch(
+        CONFIG_MAP.path(ns, "x"), {"data": {"a": "b"}}).ok()["metadata"]
     made = w.post(LEASE.path(ns), LEASE.make(ns, "x")).ok(201)
     assert "generation" not in w.patch(LEASE.path(ns, "x"), {"spec": {"holderIdentity": "y"}}).ok()["metadata"]
 
@@ -129,6 +138,7 @@ def test_finalizing_a_namespace(ctx: Context) -> None:
     name = ctx.unique("ns")
     w.post(NAMESPACE_KIND.path(), NAMESPACE_KIND.make("", name)).ok(201)
     gone = w.delete(NAMESPACE_KIND.path(name=name)).ok()
-    assert_has(gone, {"metadata": {"deletionTimestamp": TIME}, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Terminating"}})
+    assert_has(gone, {"metadata": {"deletionTimestamp": TIME}, "spec": {"finalizers": ["kubernetes"]},
+                      "status": {"phase": "Terminating"}})
     w.put(NAMESPACE_KIND.path(name=name, sub="finalize"), merged(gone, {"spec": {"finalizers": []}})).ok()
     assert w.get(NAMESPACE_KIND.path(name=name)).code == 404

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from context import Context
 from crds import OPEN, crd, make_crd
-from kinds import (ATTACHMENT, BUDGET, CLAIM, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, EVENT, IMAGE, JOB, KINDS, LEASE, NAMESPACE_KIND, NODE, POD,
+from kinds import (ATTACHMENT, BUDGET, CLAIM, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, EVENT, IMAGE, JOB, KINDS, LEASE,
+                   NAMESPACE_KIND, NODE, POD,
                    REPLICA_SET, SECRET, SERVICE, SERVICE_ACCOUNT, STATEFUL_SET, VOLUME, Kind)
 from objects import config_map, pod
 from shape import VERSION, Like, assert_has, assert_is, merged
@@ -21,14 +22,16 @@ WORKLOAD_WIDE = ["Containers*", "Images*", "Selector*"]
 # A star marks what only the wide output shows.
 COLUMNS = {
     POD: ["Name", "Ready", "Status", "Restarts", "Age", "IP*", "Node*", "Nominated Node*", "Readiness Gates*"],
-    NODE: ["Name", "Status", "Roles", "Age", "Version", "Internal-IP*", "External-IP*", "OS-Image*", "Kernel-Version*", "Container-Runtime*"],
+    NODE: ["Name", "Status", "Roles", "Age", "Version", "Internal-IP*", "External-IP*", "OS-Image*", "Kernel-Version*",
+           "Container-Runtime*"],
     NAMESPACE_KIND: ["Name", "Status", "Age"],
     CONFIG_MAP: ["Name", "Data", "Age"],
     SECRET: ["Name", "Type", "Data", "Age"],
     SERVICE: ["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age", "Selector*"],
     SERVICE_ACCOUNT: ["Name", "Age"],
     CLAIM: ["Name", "Status", "Volume", "Capacity", "Access Modes", "StorageClass", "VolumeAttributesClass", "Age", "VolumeMode*"],
-    VOLUME: ["Name", "Capacity", "Access Modes", "Reclaim Policy", "Status", "Claim", "StorageClass", "VolumeAttributesClass", "Reason", "Age", "VolumeMode*"],
+    VOLUME: ["Name", "Capacity", "Access Modes", "Reclaim Policy", "Status", "Claim", "StorageClass", "VolumeAttributesClass",
+             "Reason", "Age", "VolumeMode*"],
     EVENT: ["Last Seen", "Type", "Reason", "Object", "Subobject*", "Source*", "Message", "First Seen*", "Count*", "Name*"],
     DEPLOYMENT: ["Name", "Ready", "Up-to-date", "Available", "Age", *WORKLOAD_WIDE],
     REPLICA_SET: ["Name", "Desired", "Current", "Ready", "Age", *WORKLOAD_WIDE],
@@ -94,12 +97,14 @@ def test_pods(ctx: Context) -> None:
 
     assert status(containerStatuses=state(waiting={"reason": "ContainerCreating"})) == ["p", "0/1", "ContainerCreating", "0"]
     ready = [{"type": "Ready", "status": "True", "lastTransitionTime": WHEN}]
-    assert status(phase="Running", conditions=ready, containerStatuses=state(True, running={"startedAt": WHEN})) == ["p", "1/1", "Running", "0"]
+    assert status(phase="Running", conditions=ready,
+                  containerStatuses=state(True, running={"startedAt": WHEN})) == ["p", "1/1", "Running", "0"]
     crashed = status(conditions=[], containerStatuses=state(False, 7, waiting={"reason": "CrashLoopBackOff"}))
     assert crashed == ["p", "0/1", "CrashLoopBackOff", "7"], crashed
     assert status(containerStatuses=state(terminated={"exitCode": 3, "reason": "Error"}))[2] == "Error"
     assert status(containerStatuses=state(terminated={"exitCode": 3}))[2] == "ExitCode:3"
-    assert status(phase="Succeeded", containerStatuses=state(terminated={"exitCode": 0, "reason": "Completed"}))[1:3] == ["0/1", "Completed"]
+    assert status(phase="Succeeded", containerStatuses=state(terminated={"exitCode": 0, "reason": "Completed"}))[1:3] == [
+        "0/1", "Completed"]
     assert status(phase="Failed", reason="Evicted", containerStatuses=None)[2] == "Evicted"
     w.post(POD.path(ns), pod("q", ns, nodeName="n1")).ok(201)
     w.delete(POD.path(ns, "q")).ok()
@@ -112,13 +117,17 @@ def test_nodes(ctx: Context) -> None:
     w, _ = start(ctx)
     name = ctx.unique("n")
     ctx.undo(lambda: w.delete(NODE.path(name=name)))
-    status = {"nodeInfo": {"kubeletVersion": "v1.36.3", "osImage": "Debian", "kernelVersion": "6.1", "containerRuntimeVersion": "containerd://2"},
+    status = {"nodeInfo": {"kubeletVersion": "v1.36.3", "osImage": "Debian", "kernelVersion": "6.1",
+                           "containerRuntimeVersion": "containerd://2"},
               "addresses": [{"type": "InternalIP", "address": "10.1.1.1"}], "conditions": [{"type": "Ready", "status": "True"}]}
-    w.post(NODE.path(), merged(NODE.make("", name), {"metadata": {"labels": {"node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/a": ""}}, "status": status})).ok(201)
+    w.post(NODE.path(), merged(NODE.make("", name),
+                               {"metadata": {"labels": {"node-role.kubernetes.io/worker": "",
+                                                        "node-role.kubernetes.io/a": ""}}, "status": status})).ok(201)
     rest = ["v1.36.3", "10.1.1.1", "<none>", "Debian", "6.1", "containerd://2"]
     assert cells(w, NODE, "", name) == [name, "Ready", "a,worker", AGE, *rest]
     w.patch(NODE.path(name=name), {"spec": {"unschedulable": True}, "metadata": {"labels": None}}).ok()
-    w.patch(NODE.path(name=name, sub="status"), {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, "strategic").ok()
+    w.patch(NODE.path(name=name, sub="status"), {"status": {"conditions": [{"type": "Ready", "status": "False"}]}},
+            "strategic").ok()
     assert cells(w, NODE, "", name) == [name, "NotReady,SchedulingDisabled", "<none>", AGE, *rest]
     w.patch(NODE.path(name=name, sub="status"), {"status": {"conditions": None}}).ok()
     assert cells(w, NODE, "", name)[1] == "Unknown,SchedulingDisabled"
@@ -128,10 +137,12 @@ def test_workloads(ctx: Context) -> None:
     w, ns = start(ctx)
     wide = ["main", IMAGE, "app=x"]
     for kind, status, wanted in (
-            (DEPLOYMENT, {"replicas": 3, "readyReplicas": 2, "updatedReplicas": 3, "availableReplicas": 1}, ["x", "2/4", 3, 1, AGE, *wide]),
+            (DEPLOYMENT, {"replicas": 3, "readyReplicas": 2, "updatedReplicas": 3, "availableReplicas": 1},
+             ["x", "2/4", 3, 1, AGE, *wide]),
             (REPLICA_SET, {"replicas": 3, "readyReplicas": 2}, ["x", 4, 3, 2, AGE, *wide]),
             (STATEFUL_SET, {"replicas": 3, "readyReplicas": 2}, ["x", "2/4", AGE, "main", IMAGE]),
-            (DAEMON_SET, {"desiredNumberScheduled": 5, "currentNumberScheduled": 4, "numberReady": 3, "updatedNumberScheduled": 2, "numberAvailable": 1,
+            (DAEMON_SET, {"desiredNumberScheduled": 5, "currentNumberScheduled": 4, "numberReady": 3,
+                          "updatedNumberScheduled": 2, "numberAvailable": 1,
                           "numberMisscheduled": 0}, ["x", 5, 4, 3, 2, 1, "no=where", AGE, *wide])):
         w.post(kind.path(ns), kind.make(ns, "x", **({"spec": {"replicas": 4}} if kind.scale else {}))).ok(201)
         w.patch(kind.path(ns, "x", "status"), {"status": status}).ok()
@@ -164,9 +175,11 @@ def test_budgets_leases_and_the_rest(ctx: Context) -> None:
     for kind, name in ((VOLUME, volume), (ATTACHMENT, attachment)):
         w.post(kind.path(), kind.make("", name)).ok(201)
         ctx.undo(lambda path=kind.path(name=name): (w.patch(path, {"metadata": {"finalizers": None}}), w.delete(path)))
-    assert cells(w, VOLUME, "", volume) == [volume, "1Gi", "RWO", "Retain", Like("Pending|Available"), "", "", "<unset>", "", AGE, "Filesystem"]
+    assert cells(w, VOLUME, "", volume) == [volume, "1Gi", "RWO", "Retain", Like("Pending|Available"), "", "", "<unset>", "",
+                                            AGE, "Filesystem"]
     assert cells(w, ATTACHMENT, "", attachment) == [attachment, "csi.example.com", "v", "n", False, AGE]
-    w.post(EVENT.path(ns), EVENT.make(ns, "e", count=3, source={"component": "test"}, firstTimestamp=WHEN, lastTimestamp=WHEN)).ok(201)
+    w.post(EVENT.path(ns), EVENT.make(ns, "e", count=3, source={"component": "test"}, firstTimestamp=WHEN,
+                                      lastTimestamp=WHEN)).ok(201)
     assert_is(cells(w, EVENT, ns, "e"), [AGE, "Normal", "Why", "pod/p", "", "test", "words", AGE, 3, "e"])
 
 
@@ -185,7 +198,8 @@ def test_what_goes_with_the_rows(ctx: Context) -> None:
     w.get(CONFIG_MAP.path(ns, "none"), TABLE).fails(404, "NotFound", 'configmaps "none" not found', name="none", kind="configmaps")
     for accept in ("application/json;as=Nope;v=v1;g=meta.k8s.io", "application/json;as=Table;v=v7;g=meta.k8s.io"):
         w.get(CONFIG_MAP.path(ns), accept).refused(406, "NotAcceptable")
-    assert w.get(CONFIG_MAP.path(ns), f"application/json;as=Nope;v=v1;g=meta.k8s.io,{JSON}").ok()["kind"] == "ConfigMapList", "the next in the list"
+    assert w.get(CONFIG_MAP.path(ns),
+                 f"application/json;as=Nope;v=v1;g=meta.k8s.io,{JSON}").ok()["kind"] == "ConfigMapList", "the next in the list"
 
 
 def test_tables_in_a_watch(ctx: Context) -> None:
@@ -211,12 +225,14 @@ def test_metadata_only(ctx: Context) -> None:
     assert answer.headers["Content-Type"] == JSON
     assert_is(answer.ok(), {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]})
     listed = w.get(POD.path(ns), PARTIALS).ok()
-    assert (listed["kind"], listed["apiVersion"]) == ("PartialObjectMetadataList", "meta.k8s.io/v1") and VERSION == listed["metadata"]["resourceVersion"]
+    assert (listed["kind"], listed["apiVersion"]) == ("PartialObjectMetadataList",
+                                                      "meta.k8s.io/v1") and VERSION == listed["metadata"]["resourceVersion"]
     item, = listed["items"]
     assert item["metadata"] == made["metadata"] and "spec" not in item
     with Stream(ctx.still.api, query(POD.path(ns), watch=True), PARTIAL) as stream:
         event = stream.next()
-        assert_is(event, {"type": "ADDED", "object": {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}})
+        assert_is(event, {"type": "ADDED", "object": {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
+                                                      "metadata": made["metadata"]}})
     w.get(POD.path(ns), PARTIAL).refused(406, "NotAcceptable")
 
 
@@ -226,9 +242,12 @@ def test_custom_columns(ctx: Context) -> None:
     w.post(plain.path(ns), plain.make(ns, "x")).ok(201)
     table = w.get(plain.path(ns), KUBECTL).ok()
     assert columns(table) == ["Name", "Age"] and table["rows"][0]["cells"] == ["x", AGE]
-    extra = [{"name": "Hull", "type": "string", "jsonPath": ".spec.hull"}, {"name": "Masts", "type": "integer", "jsonPath": ".spec.masts", "priority": 1},
-             {"name": "Crew", "type": "string", "jsonPath": ".spec.crew[*].name"}, {"name": "Built", "type": "date", "jsonPath": ".spec.built"},
-             {"name": "Afloat", "type": "boolean", "jsonPath": ".spec.afloat"}, {"name": "Draught", "type": "number", "jsonPath": ".spec.draught"},
+    extra = [{"name": "Hull", "type": "string", "jsonPath": ".spec.hull"},
+             {"name": "Masts", "type": "integer", "jsonPath": ".spec.masts", "priority": 1},
+             {"name": "Crew", "type": "string", "jsonPath": ".spec.crew[*].name"},
+             {"name": "Built", "type": "date", "jsonPath": ".spec.built"},
+             {"name": "Afloat", "type": "boolean", "jsonPath": ".spec.afloat"},
+             {"name": "Draught", "type": "number", "jsonPath": ".spec.draught"},
              {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type=='Ready')].status"}]
     rich = make_crd(ctx, ctx.still, crd(ctx, "Rich", OPEN, version={"additionalPrinterColumns": extra}))
     spec = {"hull": "steel", "masts": 3, "crew": [{"name": "a"}, {"name": "b"}], "built": WHEN, "afloat": True, "draught": 2.5}

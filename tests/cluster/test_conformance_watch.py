@@ -47,7 +47,8 @@ def test_events_and_their_framing(ctx: Context) -> None:
     assert_is(stream.next(), {"type": "MODIFIED", "object": changed})
     w.delete(path + "/x").ok()
     gone = stream.next()
-    assert gone["type"] == "DELETED" and int(gone["object"]["metadata"]["resourceVersion"]) > int(changed["metadata"]["resourceVersion"])
+    assert gone["type"] == "DELETED" and int(gone["object"]["metadata"]["resourceVersion"]) > int(
+        changed["metadata"]["resourceVersion"])
     assert_is(gone["object"], merged(changed, {"metadata": {"resourceVersion": VERSION}}), "the last state")
 
 
@@ -153,7 +154,8 @@ def test_bookmarks_are_for_those_who_ask(ctx: Context) -> None:
     version = version_of(w, path)
     stream = follow(ctx, path, sendInitialEvents=True, resourceVersionMatch="NotOlderThan", timeoutSeconds=1)
     assert brief(stream.rest()) == ["ADDED x"]
-    stream = follow(ctx, path, sendInitialEvents=False, resourceVersionMatch="NotOlderThan", timeoutSeconds=1, resourceVersion=version)
+    stream = follow(ctx, path, sendInitialEvents=False, resourceVersionMatch="NotOlderThan", timeoutSeconds=1,
+                    resourceVersion=version)
     assert brief(stream.rest()) == []
     stream = follow(ctx, path, resourceVersion=version, allowWatchBookmarks=True, timeoutSeconds=4)
     elsewhere = w.post(CONFIG_MAP.path("default"), config_map(ns, "default")).ok(201)["metadata"]["resourceVersion"]
@@ -204,11 +206,13 @@ def test_pods_of_a_node(ctx: Context) -> None:
     path, node = POD.path(ns), ctx.unique("n")
     w.post(path, merged(POD.make(ns, "p"), {"spec": {"schedulingGates": None}})).ok(201)
     stream = follow(ctx, POD.path(), fieldSelector=f"spec.nodeName={node}", resourceVersion=version_of(w, path))
-    bind = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p", "namespace": ns}, "target": {"kind": "Node", "name": node}}
+    bind = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p", "namespace": ns},
+            "target": {"kind": "Node", "name": node}}
     assert w.post(path + "/p/binding", bind).ok(201)["status"] == "Success"
     event = stream.next()
     assert brief([event]) == ["ADDED p"] and event["object"]["spec"]["nodeName"] == node
-    w.post(path + "/p/binding", bind).refused(409, "Conflict", 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node')
+    w.post(path + "/p/binding", bind).refused(409, "Conflict",
+                                              'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node')
 
 
 def test_all_namespaces_and_cluster_scope(ctx: Context) -> None:
@@ -272,11 +276,13 @@ def test_options_that_do_not_fit(ctx: Context) -> None:
 
     needs = ("FieldValueForbidden", "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
     invalid(needs, sendInitialEvents=True)
-    invalid(needs, ("FieldValueNotSupported", 'Unsupported value: "Exact": supported values: "NotOlderThan"'), sendInitialEvents=True,
+    invalid(needs, ("FieldValueNotSupported", 'Unsupported value: "Exact": supported values: "NotOlderThan"'),
+            sendInitialEvents=True,
             resourceVersionMatch="Exact", resourceVersion="1")
     invalid(("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
             resourceVersionMatch="NotOlderThan", resourceVersion="1")
-    invalid(("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden when continue is provided"), **{"continue": "abc"})
+    invalid(("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden when continue is provided"),
+            **{"continue": "abc"})
     w.get(query(path, watch=True, labelSelector="a=!")).fails(
         400, "BadRequest", "unable to parse requirement: found '!', expected: identifier")
     w.get(query(path, watch=True, fieldSelector="data.x=1")).fails(

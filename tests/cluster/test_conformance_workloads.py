@@ -10,11 +10,11 @@ from wire import Stream, Wire, query
 
 ALL = {"app": "x"}
 HASH = "[bcdfghjklmnpqrstvwxz2456789]{1,10}"
-NEVER = "10h"
 
 
 def template(image: str = IMAGE, annotations: dict[str, str] = {}, **spec: object) -> dict:
-    return {"metadata": {"labels": ALL, "annotations": annotations}, "spec": {"containers": [{"name": "main", "image": image}], **spec}}
+    return {"metadata": {"labels": ALL, "annotations": annotations},
+            "spec": {"containers": [{"name": "main", "image": image}], **spec}}
 
 
 def workload(kind: Kind, ns: str, name: str, **spec: object) -> dict:
@@ -81,22 +81,28 @@ def test_a_deployment(ctx: Context) -> None:
     s = Scene(ctx)
     s.make(DEPLOYMENT, "d", replicas=3)
     found = s.status(DEPLOYMENT, "d", replicas=3, readyReplicas=3, availableReplicas=3, updatedReplicas=3, unavailableReplicas=0)
-    found = ctx.wait_for(lambda: (d := s.status(DEPLOYMENT, "d")) and condition(d, "Progressing").get("reason") == "NewReplicaSetAvailable" and d, 60,
+    found = ctx.wait_for(lambda: (d := s.status(DEPLOYMENT, "d")) and condition(d, "Progressing").get(
+        "reason") == "NewReplicaSetAvailable" and d, 60,
                          "its progress to be noted")
     only, = s.items(REPLICA_SET)
     name = only["metadata"]["name"]
     digest = only["metadata"]["labels"]["pod-template-hash"]
     assert Like(HASH) == digest and name == f"d-{digest}" and owner(only) == ("Deployment", "d")
-    assert only["spec"]["selector"]["matchLabels"] == ALL | {"pod-template-hash": digest} == only["spec"]["template"]["metadata"]["labels"]
-    assert_has(only["metadata"]["annotations"], {"deployment.kubernetes.io/revision": "1", "deployment.kubernetes.io/desired-replicas": "3",
+    assert only["spec"]["selector"]["matchLabels"] == ALL | {"pod-template-hash": digest} == only["spec"]["template"][
+        "metadata"]["labels"]
+    assert_has(only["metadata"]["annotations"], {"deployment.kubernetes.io/revision": "1",
+                                                 "deployment.kubernetes.io/desired-replicas": "3",
                                                  "deployment.kubernetes.io/max-replicas": "4"})
-    assert_has(only["status"], {"replicas": 3, "readyReplicas": 3, "availableReplicas": 3, "fullyLabeledReplicas": 3, "observedGeneration": only["metadata"]["generation"]})
+    assert_has(only["status"], {"replicas": 3, "readyReplicas": 3, "availableReplicas": 3, "fullyLabeledReplicas": 3,
+                                "observedGeneration": only["metadata"]["generation"]})
     assert found["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "1"
-    assert_has(condition(found, "Available"), {"status": "True", "reason": "MinimumReplicasAvailable", "message": "Deployment has minimum availability.",
+    assert_has(condition(found, "Available"), {"status": "True", "reason": "MinimumReplicasAvailable",
+                                               "message": "Deployment has minimum availability.",
                                                "lastUpdateTime": TIME, "lastTransitionTime": TIME})
     assert_has(condition(found, "Progressing"), {"status": "True", "message": f'ReplicaSet "{name}" has successfully progressed.'})
     for each in s.pods():
-        assert Like(f"{name}-[bcdfghjklmnpqrstvwxz2456789]{{5}}") == each["metadata"]["name"] and each["metadata"]["generateName"] == f"{name}-"
+        assert Like(f"{name}-[bcdfghjklmnpqrstvwxz2456789]{{5}}") == each["metadata"]["name"] and each["metadata"][
+            "generateName"] == f"{name}-"
         assert owner(each) == ("ReplicaSet", name) and each["metadata"]["labels"]["pod-template-hash"] == digest
 
 
@@ -104,7 +110,8 @@ def test_a_rolling_update_keeps_its_numbers(ctx: Context) -> None:
     """Never more pods than replicas and surge, never fewer that are ready than it says."""
     s = Scene(ctx)
     slow = ctx.cluster.pod_timing(ready="300ms")
-    s.make(DEPLOYMENT, "d", replicas=4, strategy={"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}, template=template(annotations=slow))
+    s.make(DEPLOYMENT, "d", replicas=4, strategy={"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}},
+           template=template(annotations=slow))
     s.status(DEPLOYMENT, "d", availableReplicas=4)
     old = set(s.names(REPLICA_SET))
     held = {p["metadata"]["name"]: p for p in s.pods()}
@@ -122,7 +129,9 @@ def test_a_rolling_update_keeps_its_numbers(ctx: Context) -> None:
         most, least = max(most, len(here)), min(least, sum(map(ready, here)))
     assert most == 5 and least == 3, (most, least)
     new, = set(s.names(REPLICA_SET)) - old
-    sizes = {r["metadata"]["name"]: (r["spec"]["replicas"], r["metadata"]["annotations"]["deployment.kubernetes.io/revision"]) for r in s.items(REPLICA_SET)}
+    sizes = {r["metadata"]["name"]: (r["spec"]["replicas"],
+                                     r["metadata"]["annotations"]["deployment.kubernetes.io/revision"]) for r in s.items(
+                                         REPLICA_SET)}
     assert sizes == {new: (4, "2"), old.pop(): (0, "1")}
 
 
@@ -139,9 +148,12 @@ def test_recreate_and_back(ctx: Context) -> None:
     assert sum(e["type"] == "DELETED" for e in events) == 2, [e["type"] for e in events]
     s.w.patch(DEPLOYMENT.path(s.ns, "d"), {"spec": {"template": template()}}).ok()
     s.status(DEPLOYMENT, "d", updatedReplicas=2, availableReplicas=2)
-    sizes = {r["metadata"]["name"]: (r["spec"]["replicas"], r["metadata"]["annotations"]["deployment.kubernetes.io/revision"]) for r in s.items(REPLICA_SET)}
+    sizes = {r["metadata"]["name"]: (r["spec"]["replicas"],
+                                     r["metadata"]["annotations"]["deployment.kubernetes.io/revision"]) for r in s.items(
+                                         REPLICA_SET)}
     assert len(sizes) == 2 and sizes[first] == (2, "3")
-    assert s.w.get(REPLICA_SET.path(s.ns, first)).ok()["metadata"]["annotations"]["deployment.kubernetes.io/revision-history"] == "1"
+    assert s.w.get(REPLICA_SET.path(s.ns, first)).ok()["metadata"]["annotations"][
+        "deployment.kubernetes.io/revision-history"] == "1"
     assert s.w.get(DEPLOYMENT.path(s.ns, "d")).ok()["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "3"
 
 
@@ -173,8 +185,10 @@ def test_a_deployment_that_cannot_be_available(ctx: Context) -> None:
     s = Scene(ctx)
     s.make(DEPLOYMENT, "d", replicas=2, template=template(nodeSelector={"no": "where"}))
     found = s.status(DEPLOYMENT, "d", replicas=2, updatedReplicas=2, unavailableReplicas=2, availableReplicas=0)
-    assert_has(condition(found, "Available"), {"status": "False", "reason": "MinimumReplicasUnavailable", "message": "Deployment does not have minimum availability."})
-    found = ctx.wait_for(lambda: (d := s.status(DEPLOYMENT, "d")) and condition(d, "Progressing").get("reason") == "ReplicaSetUpdated" and d, 60, "progress")
+    assert_has(condition(found, "Available"), {"status": "False", "reason": "MinimumReplicasUnavailable",
+                                               "message": "Deployment does not have minimum availability."})
+    found = ctx.wait_for(lambda: (d := s.status(DEPLOYMENT, "d")) and condition(d, "Progressing").get(
+        "reason") == "ReplicaSetUpdated" and d, 60, "progress")
 
     def unscheduled() -> list[dict] | None:
         told = [condition(p, "PodScheduled") for p in s.pods()]
@@ -233,7 +247,8 @@ def test_pods_that_end_are_replaced(ctx: Context) -> None:
     s.status(REPLICA_SET, "r", readyReplicas=1)
     first, = s.pods()
     s.w.patch(POD.path(s.ns, first["metadata"]["name"], "status"), {"status": {"phase": "Failed"}}).ok()
-    ctx.wait_for(lambda: [p for p in s.pods() if p["metadata"]["name"] != first["metadata"]["name"] and ready(p)], 60, "another pod")
+    ctx.wait_for(lambda: [p for p in s.pods() if p["metadata"]["name"] != first["metadata"]["name"] and ready(p)], 60,
+                 "another pod")
     assert s.w.get(POD.path(s.ns, first["metadata"]["name"])).ok()["status"]["phase"] == "Failed", "it stays as it is"
     s.status(REPLICA_SET, "r", replicas=1, readyReplicas=1)
 
@@ -246,7 +261,8 @@ def test_a_stateful_set_in_order(ctx: Context) -> None:
     stream = s.follow(POD)
     s.make(STATEFUL_SET, "web", replicas=3, serviceName="web")
     found = s.status(STATEFUL_SET, "web", replicas=3, readyReplicas=3, availableReplicas=3, currentReplicas=3, updatedReplicas=3)
-    assert found["status"]["currentRevision"] == found["status"]["updateRevision"] and Like(f"web-{HASH}") == found["status"]["updateRevision"]
+    assert found["status"]["currentRevision"] == found["status"]["updateRevision"] and Like(f"web-{HASH}") == found["status"][
+        "updateRevision"]
     order: list[str] = []
     up: set[str] = set()
     for event in stream.until(lambda e: e["object"]["metadata"]["name"] == "web-2" and ready(e["object"])):
@@ -259,7 +275,8 @@ def test_a_stateful_set_in_order(ctx: Context) -> None:
     assert order == ["web-0", "web-1", "web-2"]
     for index, each in enumerate(s.pods()):
         assert owner(each) == ("StatefulSet", "web")
-        assert_has(each["metadata"]["labels"], ALL | {"statefulset.kubernetes.io/pod-name": f"web-{index}", "apps.kubernetes.io/pod-index": str(index),
+        assert_has(each["metadata"]["labels"], ALL | {"statefulset.kubernetes.io/pod-name": f"web-{index}",
+                                                      "apps.kubernetes.io/pod-index": str(index),
                                                       "controller-revision-hash": found["status"]["updateRevision"]})
         assert_has(each["spec"], {"hostname": f"web-{index}", "subdomain": "web"})
     before = {p["metadata"]["name"]: p["metadata"]["uid"] for p in s.pods()}
@@ -274,7 +291,8 @@ def test_a_stateful_set_in_order(ctx: Context) -> None:
     stream = s.follow(POD)
     s.w.patch(STATEFUL_SET.path(s.ns, "web", "scale"), {"spec": {"replicas": 1}}).ok()
     s.status(STATEFUL_SET, "web", replicas=1, readyReplicas=1)
-    gone = [e["object"]["metadata"]["name"] for e in stream.until(lambda e: e["type"] == "DELETED" and e["object"]["metadata"]["name"] == "web-1") if e["type"] == "DELETED"]
+    gone = [e["object"]["metadata"]["name"] for e in stream.until(lambda e: e["type"] == "DELETED" and e["object"]["metadata"][
+        "name"] == "web-1") if e["type"] == "DELETED"]
     assert gone == ["web-2", "web-1"], "the last comes first"
 
 
@@ -283,7 +301,8 @@ def test_a_stateful_set_waits_for_the_one_before(ctx: Context) -> None:
     s.make(STATEFUL_SET, "web", replicas=3, serviceName="web", template=template(nodeSelector={"no": "where"}))
     s.status(STATEFUL_SET, "web", replicas=1, readyReplicas=0)
     assert s.names(POD) == ["web-0"]
-    s.make(STATEFUL_SET, "all", replicas=3, serviceName="all", podManagementPolicy="Parallel", selector={"matchLabels": {"app": "y"}},
+    s.make(STATEFUL_SET, "all", replicas=3, serviceName="all", podManagementPolicy="Parallel",
+           selector={"matchLabels": {"app": "y"}},
            template=merged(template(nodeSelector={"no": "where"}), {"metadata": {"labels": {"app": "y"}}}))
     s.status(STATEFUL_SET, "all", replicas=3, readyReplicas=0)
     assert s.names(POD) == ["all-0", "all-1", "all-2", "web-0"]
@@ -292,11 +311,13 @@ def test_a_stateful_set_waits_for_the_one_before(ctx: Context) -> None:
 def test_claims_of_a_stateful_set(ctx: Context) -> None:
     """One for each pod and template; they stay when the pods go."""
     s = Scene(ctx)
-    claim = {"metadata": {"name": "data", "labels": {"a": "b"}}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    claim = {"metadata": {"name": "data", "labels": {"a": "b"}},
+             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
     s.make(STATEFUL_SET, "db", replicas=2, serviceName="db", podManagementPolicy="Parallel", volumeClaimTemplates=[claim])
     ctx.wait_for(lambda: s.names(CLAIM) == ["data-db-0", "data-db-1"], 60, "the claims")
     first = s.items(CLAIM)[0]
-    assert first["metadata"]["labels"] == ALL | {"a": "b"} and first["spec"]["accessModes"] == ["ReadWriteOnce"] and "ownerReferences" not in first["metadata"]
+    assert first["metadata"]["labels"] == ALL | {"a": "b"} and first["spec"]["accessModes"] == [
+        "ReadWriteOnce"] and "ownerReferences" not in first["metadata"]
     ctx.wait_for(lambda: len(s.pods()) == 2, 60, "the pods")
     volume, = [v for v in s.pods()[1]["spec"]["volumes"] if v["name"] == "data"]
     assert volume["persistentVolumeClaim"] == {"claimName": "data-db-1"}
@@ -311,7 +332,8 @@ def test_updates_of_a_stateful_set(ctx: Context) -> None:
     """From the last to the first, down to the partition; OnDelete waits for somebody."""
     s = Scene(ctx)
     path = STATEFUL_SET.path(s.ns, "web")
-    s.make(STATEFUL_SET, "web", replicas=3, serviceName="web", updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}})
+    s.make(STATEFUL_SET, "web", replicas=3, serviceName="web",
+           updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}})
     s.status(STATEFUL_SET, "web", readyReplicas=3)
     stream = s.follow(POD)
     s.w.patch(path, image("2"), "strategic").ok()
@@ -322,11 +344,13 @@ def test_updates_of_a_stateful_set(ctx: Context) -> None:
         return [p["spec"]["containers"][0]["image"].rpartition(":")[2] for p in s.items(POD)]
 
     ctx.wait_for(lambda: images() == ["1", "2", "2"], 60, "all but the first")
-    added = [e["object"]["metadata"]["name"] for e in stream.until(lambda e: e["type"] == "ADDED" and e["object"]["metadata"]["name"] == "web-1") if e["type"] == "ADDED"]
+    added = [e["object"]["metadata"]["name"] for e in stream.until(lambda e: e["type"] == "ADDED" and e["object"]["metadata"][
+        "name"] == "web-1") if e["type"] == "ADDED"]
     assert added == ["web-2", "web-1"]
     s.w.patch(path, {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}).ok()
     found = s.status(STATEFUL_SET, "web", readyReplicas=3, updatedReplicas=3)
-    found = ctx.wait_for(lambda: (f := s.status(STATEFUL_SET, "web")) and f["status"]["currentRevision"] == f["status"]["updateRevision"] and f, 60, "one revision")
+    found = ctx.wait_for(lambda: (f := s.status(STATEFUL_SET, "web")) and f["status"]["currentRevision"] == f["status"][
+        "updateRevision"] and f, 60, "one revision")
     assert images() == ["2", "2", "2"]
     s.w.patch(path, {"spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": None}}}).ok()
     s.w.patch(path, image("3"), "strategic").ok()
@@ -347,14 +371,17 @@ def test_a_daemon_on_every_node(ctx: Context) -> None:
     tainted, = ctx.nodes(1, labels={"set": label}, taints=[{"key": "only", "value": "me", "effect": "NoSchedule"}])
     s.w.patch(NODE.path(name=cordoned), {"spec": {"unschedulable": True}}).ok()
     s.make(DAEMON_SET, "ds", template=template(nodeSelector={"set": label}))
-    found = s.status(DAEMON_SET, "ds", desiredNumberScheduled=2, currentNumberScheduled=2, numberReady=2, numberAvailable=2, updatedNumberScheduled=2,
+    found = s.status(DAEMON_SET, "ds", desiredNumberScheduled=2, currentNumberScheduled=2, numberReady=2, numberAvailable=2,
+                     updatedNumberScheduled=2,
                      numberMisscheduled=0)
     assert {p["spec"]["nodeName"] for p in s.pods()} == {plain, cordoned}
     one = s.pods()[0]
     assert owner(one) == ("DaemonSet", "ds") and Like("ds-[bcdfghjklmnpqrstvwxz2456789]{5}") == one["metadata"]["name"]
     tolerated = {(t.get("key"), t.get("effect")) for t in one["spec"]["tolerations"]}
-    assert {(f"node.kubernetes.io/{key}", effect) for key, effect in (("not-ready", "NoExecute"), ("unreachable", "NoExecute"), ("disk-pressure", "NoSchedule"),
-            ("memory-pressure", "NoSchedule"), ("pid-pressure", "NoSchedule"), ("unschedulable", "NoSchedule"))} <= tolerated, tolerated
+    assert {(f"node.kubernetes.io/{key}", effect) for key, effect in (("not-ready", "NoExecute"), ("unreachable", "NoExecute"),
+                                                                      ("disk-pressure", "NoSchedule"),
+            ("memory-pressure", "NoSchedule"), ("pid-pressure", "NoSchedule"),
+            ("unschedulable", "NoSchedule"))} <= tolerated, tolerated
     terms = one["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert terms == [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [one["spec"]["nodeName"]]}]}]
     more, = ctx.nodes(1, labels={"set": label})
@@ -362,7 +389,8 @@ def test_a_daemon_on_every_node(ctx: Context) -> None:
     s.w.patch(NODE.path(name=more), {"metadata": {"labels": {"set": None}}}).ok()
     s.status(DAEMON_SET, "ds", desiredNumberScheduled=2, numberReady=2)
     ctx.wait_for(lambda: {p["spec"]["nodeName"] for p in s.pods()} == {plain, cordoned}, 60, "the pod to leave")
-    s.w.patch(DAEMON_SET.path(s.ns, "ds"), {"spec": {"template": {"spec": {"tolerations": [{"key": "only", "operator": "Exists"}]}}}}).ok()
+    s.w.patch(DAEMON_SET.path(s.ns, "ds"),
+              {"spec": {"template": {"spec": {"tolerations": [{"key": "only", "operator": "Exists"}]}}}}).ok()
     found = s.status(DAEMON_SET, "ds", desiredNumberScheduled=3, numberReady=3, updatedNumberScheduled=3)
     assert found["metadata"]["generation"] == 2
     ctx.wait_for(lambda: {p["spec"]["nodeName"] for p in s.pods()} == {plain, cordoned, tainted}, 60, "the tainted node too")
@@ -374,7 +402,8 @@ def test_a_daemon_on_every_node(ctx: Context) -> None:
 def job(s: Scene, name: str, finish: str | None = "0s", **spec: object) -> dict:
     annotations = s.ctx.cluster.pod_timing(finish=finish)
     body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": s.ns},
-            "spec": {"template": {"metadata": {"annotations": annotations}, "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": IMAGE}]}}, **spec}}
+            "spec": {"template": {"metadata": {"annotations": annotations},
+                                  "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": IMAGE}]}}, **spec}}
     return s.w.post(JOB.path(s.ns), body).ok(201)
 
 
@@ -391,10 +420,12 @@ def test_a_job_that_completes(ctx: Context) -> None:
     found = ended(s, "j", "Complete")
     assert_has(found["status"], {"succeeded": 3, "startTime": TIME, "completionTime": TIME})
     assert not found["status"].get("active") and not found["status"].get("failed")
-    assert condition(found, "SuccessCriteriaMet")["status"] == "True" and condition(found, "Complete")["reason"] == "CompletionsReached"
+    assert condition(found, "SuccessCriteriaMet")["status"] == "True" and condition(found, "Complete")[
+        "reason"] == "CompletionsReached"
     pods = s.pods()
     assert len(pods) == 3 and all(p["status"]["phase"] == "Succeeded" for p in pods)
-    assert_has(pods[0]["metadata"]["labels"], {"batch.kubernetes.io/job-name": "j", "job-name": "j", "batch.kubernetes.io/controller-uid": made["metadata"]["uid"]})
+    assert_has(pods[0]["metadata"]["labels"], {"batch.kubernetes.io/job-name": "j", "job-name": "j",
+                                               "batch.kubernetes.io/controller-uid": made["metadata"]["uid"]})
     assert owner(pods[0]) == ("Job", "j") and "finalizers" not in pods[0]["metadata"]
     s.w.delete(JOB.path(s.ns, "j"), {"propagationPolicy": "Background"}).ok()
     ctx.wait_for(lambda: s.names(POD) == [], 60, "its pods to go with it")
@@ -404,25 +435,30 @@ def test_a_job_that_fails(ctx: Context) -> None:
     s = Scene(ctx)
     job(s, "j", finish=None, backoffLimit=1)
     for number in (1, 2):
-        name = ctx.wait_for(lambda: next((p["metadata"]["name"] for p in s.pods() if p["status"]["phase"] == "Running"), None), 60, f"pod {number}")
-        state = [{"name": "main", "image": IMAGE, "imageID": "", "ready": False, "restartCount": 0, "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}]
+        name = ctx.wait_for(lambda: next((p["metadata"]["name"] for p in s.pods() if p["status"]["phase"] == "Running"), None),
+                            60, f"pod {number}")
+        state = [{"name": "main", "image": IMAGE, "imageID": "", "ready": False, "restartCount": 0,
+                  "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}]
         s.w.patch(POD.path(s.ns, name, "status"), {"status": {"phase": "Failed", "containerStatuses": state}}).ok()
     found = ended(s, "j", "Failed")
-    assert_has(condition(found, "Failed"), {"reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"})
+    assert_has(condition(found, "Failed"), {"reason": "BackoffLimitExceeded",
+                                            "message": "Job has reached the specified backoff limit"})
     assert found["status"]["failed"] == 2 and not found["status"].get("active")
 
 
 def test_suspended_and_late_jobs(ctx: Context) -> None:
     s = Scene(ctx)
     job(s, "s", suspend=True)
-    ctx.wait_for(lambda: condition(s.w.get(JOB.path(s.ns, "s")).ok(), "Suspended").get("status") == "True", 60, "the job to be suspended")
+    ctx.wait_for(lambda: condition(s.w.get(JOB.path(s.ns, "s")).ok(), "Suspended").get("status") == "True", 60,
+                 "the job to be suspended")
     assert s.names(POD) == []
     s.w.patch(JOB.path(s.ns, "s"), {"spec": {"suspend": False}}).ok()
     found = ended(s, "s", "Complete")
     assert condition(found, "Suspended")["status"] == "False"
     job(s, "late", finish=None, activeDeadlineSeconds=1)
     found = ended(s, "late", "Failed")
-    assert_has(condition(found, "Failed"), {"reason": "DeadlineExceeded", "message": "Job was active longer than specified deadline"})
+    assert_has(condition(found, "Failed"),
+               {"reason": "DeadlineExceeded", "message": "Job was active longer than specified deadline"})
     job(s, "ttl", ttlSecondsAfterFinished=0)
     ctx.wait_for(lambda: s.w.get(JOB.path(s.ns, "ttl")).code == 404, 60, "the finished job to be removed")
 

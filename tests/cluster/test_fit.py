@@ -4,7 +4,8 @@ Small clusters drawn from a seed are made on a real control plane, and pods with
 For each the real scheduler's decision is compared with ours on the same objects: the nodes that it found to fit and the
 score that it gave to each, by its own log; and, where it calls the pod unschedulable, what it says, to the letter.
 
-$SLIPWAY_SEED is the first seed, $SLIPWAY_FIT_ROUNDS how many there are.  The two sides see a change of the cluster at
+$SLIPWAY_SEED is the first seed, $SLIPWAY_FIT_ROUNDS how many there are; what they differ about last is written to the file
+$SLIPWAY_FIT_SAVE: the objects before the pod came, and the pod.  The two sides see a change of the cluster at
 different moments, so a pod about which they differ is created again a little later: who is wrong stays wrong.
 """
 
@@ -17,6 +18,7 @@ import random
 import re
 import time
 import urllib.parse
+from typing import Callable
 
 from api import ApiError, object_path
 from cluster import Cluster, fake_node
@@ -24,7 +26,7 @@ from context import Context, limit
 
 PODS = 30  # in a round
 TRIES = 4
-HOST, ZONE, REGION = "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 SCHEDULER_TIMEOUT = 60
 TOPICS = (None, "pods", "spread", "volumes", "resources", "nodes", "pods")  # what a round is about, by its seed
 
@@ -93,7 +95,7 @@ class Judge:
         ctx.undo(self.log.close)
         self.reasons: set[str] = set()
 
-    def objects(self, without: str | None = None) -> list[dict]:
+    def objects(self) -> list[dict]:
         """What the scheduler decides by."""
         found = []
         for kind, path in (("Namespace", "/api/v1/namespaces"), ("Node", "/api/v1/nodes"), ("PersistentVolume", "/api/v1/persistentvolumes"),
@@ -101,9 +103,8 @@ class Judge:
                            ("StorageClass", "/apis/storage.k8s.io/v1/storageclasses"), ("Pod", "/api/v1/pods")):
             version = "storage.k8s.io/v1" if kind == "StorageClass" else "v1"
             for item in self.api.items(path):
-                if kind != "Pod" or object_path({"apiVersion": "v1", "kind": "Pod", **item}) != without:
-                    item["metadata"].pop("managedFields", None)
-                    found.append({"apiVersion": version, "kind": kind, **item})
+                item["metadata"].pop("managedFields", None)
+                found.append({"apiVersion": version, "kind": kind, **item})
         return found
 
     def decided(self, path: str) -> dict:
@@ -178,19 +179,24 @@ class Judge:
                 for c in self.api.items(f"/api/v1/namespaces/{pod['metadata']['namespace']}/persistentvolumeclaims")
                 if c["metadata"]["name"] in names} if names else {}
 
-    def remove(self, pod: dict) -> None:
+    def dismiss(self, pod: dict, seconds: int) -> str:
+        """Tells a pod to go, if it was not evicted before; returns its path."""
         path = object_path({"apiVersion": "v1", "kind": "Pod", **pod})
         try:
-            self.api.delete(path, {"gracePeriodSeconds": 0})
+            self.api.delete(path, {"gracePeriodSeconds": seconds})
         except ApiError as error:
             if error.code != 404:
                 raise
+        return path
+
+    def remove(self, pod: dict) -> None:
+        path = self.dismiss(pod, 0)
         self.ctx.wait_for(lambda: self.api.raw("GET", path)[0] == 404, 30, f"{path} to be gone")
 
-    def check(self, where: str, make, keep: bool = True) -> dict:
+    def check(self, where: str, make: Callable[[], dict], remove: Callable[[dict], None] | None = None) -> dict:
         """Has the real scheduler decide about a new pod: make() creates it and returns it.  One that it does not place is
-        removed again, and one that evicts others waits until these are gone."""
-        trouble = ""
+        removed again, and when it has evicted others, they are waited for."""
+        trouble, remove = "", remove or self.remove
         for attempt in range(TRIES):
             before = self.objects()
             path = object_path({"apiVersion": "v1", "kind": "Pod", **make()})
@@ -201,7 +207,7 @@ class Judge:
             if os.environ.get("SLIPWAY_FIT_SAVE"):
                 with open(os.environ["SLIPWAY_FIT_SAVE"], "w", encoding="utf-8") as f:
                     json.dump({"before": before, "pod": pod}, f)
-            self.remove(pod)
+            remove(pod)
             self.again += 1
             time.sleep(0.3 * (attempt + 1))
         assert not trouble, f"{where}: pod {json.dumps(pod['spec'])} labels {pod['metadata'].get('labels')}:\n{trouble}"
@@ -209,12 +215,8 @@ class Judge:
             self.placed += 1
         else:
             self.refused += 1
-            helps = "preemption:" not in condition(pod)["message"] and condition(pod)["message"].endswith(".")
-            self.remove(pod)
-            if helps:
-                self.settle()
-        if not keep and pod["spec"].get("nodeName"):
-            self.remove(pod)
+            remove(pod)
+            self.settle()
         return pod
 
     def settle(self) -> None:
@@ -402,7 +404,7 @@ class Round:
             made = {"matchFields": [field]} if self.maybe(0.6) else made | {"matchFields": [field]}
         return made
 
-    def spread(self, space: str) -> list[dict]:
+    def spread(self) -> list[dict]:
         made, seen = [], set()
         for _ in range(self.some(1, 1, 2)):
             one: dict = {"topologyKey": self.topology(), "whenUnsatisfiable": self.some("DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"),
@@ -458,17 +460,19 @@ class Round:
             spec["resources"] = {"requests": {"cpu": self.some("500m", "1"), "memory": self.some("512Mi", "1Gi")}}
 
     def volumes(self, space: str, spec: dict) -> None:
-        kind = self.some("bound0", "bound1", "both", "static", "static", "dynamic", "never", "missing", "selected")
+        kind = self.some("bound0", "bound1", "both", "static", "static", "dynamic", "never", "missing", "selected", "twice")
         names = {"both": ["bound0", "bound1"], "missing": ["nobody"]}.get(kind, [kind])
-        if kind in ("static", "dynamic", "selected"):
+        if kind in ("static", "dynamic", "selected", "twice"):
             names = []
-            for _ in range(self.some(1, 1, 2)):
+            for _ in range(1 if kind == "twice" else self.some(1, 1, 2)):
                 self.count += 1
                 more = {"selector": {"matchLabels": {"kind": "fast"}}} if kind == "selected" else {}
                 names.append(f"c{self.count}")
                 storage = self.classes["dynamic" if kind == "dynamic" else "static"]
                 modes = self.some(["ReadWriteOnce"], ["ReadWriteOnce"], ["ReadWriteMany"])
                 self.api.create(claim_object(names[-1], space, storage, self.some("1Gi", "2Gi", "3Gi"), modes, **more))
+        if kind == "twice":
+            names *= 2
         spec["volumes"] = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": n}} for i, n in enumerate(names)]
 
     def pod(self) -> dict:
@@ -498,7 +502,7 @@ class Round:
                                              {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"})
                                    for _ in range(self.some(1, 2))]
         if self.maybe(0.3, "spread"):
-            spec["topologySpreadConstraints"] = self.spread(space)
+            spec["topologySpreadConstraints"] = self.spread()
         if self.maybe(0.15, "volumes"):
             self.volumes(space, spec)
         if self.maybe(0.1):
@@ -548,12 +552,7 @@ class Round:
             return self.judge.ctx.wait_for(lambda: next((p for p in self.api.items(pods) if p["metadata"]["uid"] not in old), None), 30,
                                            "the set's new pod", interval=0.01)
 
-        before = self.judge.remove
-        self.judge.remove = lambda pod: self.shrink(path, pods, len(old))
-        try:
-            self.judge.check(f"seed {self.seed}, a set", make)
-        finally:
-            self.judge.remove = before
+        self.judge.check(f"seed {self.seed}, a set", make, lambda _: self.shrink(path, pods, len(old)))
 
     def shrink(self, path: str, pods: str, count: int) -> None:
         """Takes the newest pod away again; the controller prefers one that is not bound."""
@@ -569,7 +568,7 @@ class Round:
             self.judge.remove(pod)
         else:
             self.judge.leaving.add(pod["metadata"]["uid"])
-            self.api.delete(object_path({"apiVersion": "v1", "kind": "Pod", **pod}), {"gracePeriodSeconds": 3600})
+            self.judge.dismiss(pod, 3600)
 
     def step_node(self) -> None:
         """A node changes: cordoned or not, other labels, other taints."""
@@ -666,12 +665,6 @@ class Scene:
     def check(self, name: str, *arguments: str, **more) -> dict:
         attempts = iter(range(TRIES))
         return self.judge.check(f"{self.space}, {name}", lambda: self.api.create(self.pod(f"{name}-{next(attempts)}", *arguments, **more)))
-
-    def close(self) -> None:
-        self.api.delete(f"/api/v1/namespaces/{self.space}")
-        self.api.delete(f"/api/v1/namespaces/{self.space}/pods", {"gracePeriodSeconds": 0})
-        for node in self.names:
-            self.api.delete(f"/api/v1/nodes/{node}")
 
 
 def test_room_that_was_made_for_another(ctx: Context) -> None:

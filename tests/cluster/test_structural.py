@@ -683,7 +683,7 @@ def compare_objects(ctx: Context, probe: Probe, path: str, kind: str, specs: lis
 def test_random_objects(ctx: Context) -> None:
     rng, probe, report = random.Random(SEED), Probe(ctx), Report()
     maker = Maker(rng)
-    for number in range(8):
+    for number in range(5):
         schemas: dict[str, dict] = {}
         while len(schemas) < 24:
             schema = maker.with_defaults(maker.schema(), probe)
@@ -702,7 +702,7 @@ def test_random_objects(ctx: Context) -> None:
             specs += [{name: maker.value(schema)} for _ in range(10)]
         specs += [maker.value_any() for _ in range(5)]
         compare_objects(ctx, probe, path, kind, specs, report)
-    report.end(1900)
+    report.end(1200)
 
 
 # -- texts: formats and patterns ----------------------------------------------------------------------------------

@@ -20,12 +20,14 @@ def crd(ctx: Context, kind: str, schema: dict | None = None, scope: str = "Names
     one = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema or OPEN}, **(version or {})}
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{group}"},
             "spec": {"group": group, "scope": scope, "versions": [one],
-                     "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List", **(names or {})}, **spec}}
+                     "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List",
+                               **(names or {})}, **spec}}
 
 
 def kind_of(definition: dict) -> Kind:
     spec = definition["spec"]
-    return Kind(f"{spec['group']}/v1", spec["names"]["kind"], spec["names"]["plural"], {}, namespaced=spec["scope"] == "Namespaced", unconditional=False)
+    return Kind(f"{spec['group']}/v1", spec["names"]["kind"], spec["names"]["plural"], {},
+                namespaced=spec["scope"] == "Namespaced", unconditional=False)
 
 
 def established(found: dict) -> bool:
@@ -44,7 +46,8 @@ def make_crds(ctx: Context, cluster: Cluster, definitions: dict[str, dict], undo
         path = f"{DEFINITIONS}/{definition['metadata']['name']}"
         ctx.wait_for(lambda: established(cluster.api.get(path)), 30, f"{path} to be established", interval=0.05)
         kind = made[name] = kind_of(definition)
-        ctx.wait_for(lambda: cluster.api.raw("GET", kind.path("default"))[0] == 200, 30, f"{kind.kind}s to be served", interval=0.05)
+        ctx.wait_for(lambda: cluster.api.raw("GET", kind.path("default"))[0] == 200, 30, f"{kind.kind}s to be served",
+                     interval=0.05)
     return made
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from random import Random
 
 from diff_bodies import ALL_KINDS, NAMES, NAMESPACED, SCOPED, WORDS, body, make, metadata, some, spoil
-from kinds import BUDGET, CONFIG_MAP, DEPLOYMENT, IMAGE, POD, REPLICA_SET, STATEFUL_SET, Kind
+from kinds import BUDGET, CONFIG_MAP, DEPLOYMENT, IMAGE, POD, REPLICA_SET, SERVICE_ACCOUNT, STATEFUL_SET, Kind
 from wire import JSON, PATCHES, query
 
 NOBODY = "11111111-1111-1111-1111-111111111111"
@@ -93,10 +93,12 @@ class Maker:
         kind = self.kind()
         choice: dict[str, object] = {} if kind.namespaced else {"labelSelector": "seq=@ns@"}
         if r.random() < 0.5 and kind.namespaced:
-            choice["labelSelector"] = r.choice(("app", "!app", "app=web", "app!=web", "app in (web,db)", "app notin (web)", "tier>0", "tier=1,app",
+            choice["labelSelector"] = r.choice(("app", "!app", "app=web", "app!=web", "app in (web,db)", "app notin (web)",
+                                                "tier>0", "tier=1,app",
                                                 "=", "a in", "app=web=x", "tier<x", "", "a b"))
         if r.random() < 0.4:
-            choice["fieldSelector"] = r.choice(("metadata.name=a", "metadata.name!=a", "metadata.namespace=@ns@", "spec.nodeName=nowhere", "status.phase=Running",
+            choice["fieldSelector"] = r.choice(("metadata.name=a", "metadata.name!=a", "metadata.namespace=@ns@",
+                                                "spec.nodeName=nowhere", "status.phase=Running",
                                                 "spec.unschedulable=true", "type=Opaque", "metadata.name", "nope=1"))
         if r.random() < 0.3 and kind.namespaced:
             choice["limit"] = r.choice((1, 2, 500, 0, "x"))
@@ -139,9 +141,11 @@ class Maker:
         r = self.r
         return {"Pod": lambda: {"phase": r.choice(("Running", "Running", "Pending", "Succeeded", "Failed")), "conditions": [
                     {"type": "Ready", "status": r.choice(("True", "False")), "lastTransitionTime": "2026-01-02T03:04:05Z"}]},
-                "PodDisruptionBudget": lambda: {"observedGeneration": r.randrange(4), "disruptionsAllowed": r.randrange(-1, 3), "currentHealthy": r.randrange(4),
+                "PodDisruptionBudget": lambda: {"observedGeneration": r.randrange(4), "disruptionsAllowed": r.randrange(-1, 3),
+                                                "currentHealthy": r.randrange(4),
                                                 "desiredHealthy": r.randrange(4), "expectedPods": r.randrange(5)},
-                "Node": lambda: {"conditions": [{"type": "Ready", "status": r.choice(("True", "False", "Unknown")), "reason": "Test"}],
+                "Node": lambda: {"conditions": [{"type": "Ready", "status": r.choice(("True", "False", "Unknown")),
+                                                 "reason": "Test"}],
                                  "addresses": [{"type": "InternalIP", "address": "10.1.2.3"}]}}.get(
             kind.kind, lambda: {"replicas": r.randrange(-1, 4), "phase": r.choice(("Bound", "Pending", "x"))})()
 
@@ -155,33 +159,51 @@ class Maker:
         drawn = self.json_patch(path) if content == "json" else self.merge_patch(kind, path)
         if r.random() < 0.05:
             drawn = r.choice(("{", "[]", "", "null", '{"a"}', "7"))
-        return call("PATCH", query(path, **self.options("dryRun", "fieldValidation")), drawn, PATCHES[content] if r.random() < 0.97 else JSON)
+        return call("PATCH", query(path, **self.options("dryRun", "fieldValidation")), drawn,
+                    PATCHES[content] if r.random() < 0.97 else JSON)
 
     def json_patch(self, path: str) -> list[dict]:
         r = self.r
         operations = [
-            {"op": "add", "path": "/metadata/labels", "value": {"app": r.choice(WORDS)}}, {"op": "replace", "path": "/metadata/labels/app", "value": r.choice(WORDS)},
-            {"op": "remove", "path": "/metadata/labels"}, {"op": "remove", "path": "/metadata/labels/tier"}, {"op": "test", "path": "/metadata/labels/app", "value": "web"},
-            {"op": "add", "path": "/metadata/finalizers/-", "value": "slipway.dev/more"}, {"op": "remove", "path": "/metadata/finalizers/0"},
-            {"op": "add", "path": "/metadata/annotations/slipway.dev~1note", "value": "patched"}, {"op": "copy", "from": "/metadata/labels", "path": "/metadata/annotations"},
-            {"op": "move", "from": "/metadata/labels/app", "path": "/metadata/labels/was"}, {"op": "test", "path": "/metadata/resourceVersion", "value": f"@rv {path}@"},
-            {"op": "replace", "path": "/spec/replicas", "value": r.randrange(-1, 4)}, {"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "registry.test/app:2"},
-            {"op": "add", "path": "/spec/taints/-", "value": {"key": "p", "effect": "NoExecute"}}, {"op": "replace", "path": "/metadata/name", "value": "other"},
-            {"op": "add", "path": "/data/new", "value": "1"}, {"op": "remove", "path": "/data"}, {"op": "nope", "path": "/"}, {"op": "add", "path": "/spec/masts", "value": 4}]
+            {"op": "add", "path": "/metadata/labels", "value": {"app": r.choice(WORDS)}},
+            {"op": "replace", "path": "/metadata/labels/app", "value": r.choice(WORDS)},
+            {"op": "remove", "path": "/metadata/labels"}, {"op": "remove", "path": "/metadata/labels/tier"},
+            {"op": "test", "path": "/metadata/labels/app", "value": "web"},
+            {"op": "add", "path": "/metadata/finalizers/-", "value": "slipway.dev/more"},
+            {"op": "remove", "path": "/metadata/finalizers/0"},
+            {"op": "add", "path": "/metadata/annotations/slipway.dev~1note", "value": "patched"},
+            {"op": "copy", "from": "/metadata/labels", "path": "/metadata/annotations"},
+            {"op": "move", "from": "/metadata/labels/app", "path": "/metadata/labels/was"},
+            {"op": "test", "path": "/metadata/resourceVersion", "value": f"@rv {path}@"},
+            {"op": "replace", "path": "/spec/replicas", "value": r.randrange(-1, 4)},
+            {"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "registry.test/app:2"},
+            {"op": "add", "path": "/spec/taints/-", "value": {"key": "p", "effect": "NoExecute"}},
+            {"op": "replace", "path": "/metadata/name", "value": "other"},
+            {"op": "add", "path": "/data/new", "value": "1"}, {"op": "remove", "path": "/data"}, {"op": "nope", "path": "/"},
+            {"op": "add", "path": "/spec/masts", "value": 4}]
         return [r.choice(operations) for _ in range(r.randrange(1, 4))]
 
     def merge_patch(self, kind: Kind, path: str) -> object:
         r = self.r
         patches: list[object] = [
-            {"metadata": metadata(r)}, {"metadata": {"labels": None}}, {"metadata": {"labels": {"app": r.choice(WORDS), "tier": None}}}, {"metadata": {"finalizers": None}},
-            {"metadata": {"finalizers": ["slipway.dev/hold"]}}, {"metadata": {"resourceVersion": f"@rv {path}@", "labels": {"by": "rv"}}},
-            {"metadata": {"resourceVersion": f"@old {path}@", "labels": {"by": "old"}}}, {"metadata": {"uid": NOBODY}}, {"metadata": {"name": "other"}}, {"kind": "Other"},
-            {"metadata": {"labels": {"bad key": "x"}}}, {"metadata": {"annotations": {"slipway.dev/note": 7}}}, {}, {"extra": 1}, {"spec": make(r, kind).get("spec")},
-            {"data": {"x": None, "y": "patched"}}, {"data": {"x": 1}}, {"spec": {"replicas": r.randrange(-1, 5)}}, {"spec": {"unschedulable": r.random() < 0.5}},
-            {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "registry.test/app:3"}]}}}}, {"spec": {"suspend": True}},
-            {"spec": {"template": {"spec": {"containers": [{"name": "extra", "image": IMAGE}, {"name": "main", "$patch": "delete"}]}}}},
-            {"spec": {"taints": [{"key": "q", "effect": "NoSchedule"}]}}, {"spec": {"minAvailable": 1, "maxUnavailable": None}}, {"spec": {"holderIdentity": "other"}},
-            {"spec": {"masts": 3, "hull": "steel"}}, {"spec": {"masts": 99}}, {"metadata": {"labels": {"$patch": "replace", "app": "db"}}},
+            {"metadata": metadata(r)}, {"metadata": {"labels": None}},
+            {"metadata": {"labels": {"app": r.choice(WORDS), "tier": None}}}, {"metadata": {"finalizers": None}},
+            {"metadata": {"finalizers": ["slipway.dev/hold"]}},
+            {"metadata": {"resourceVersion": f"@rv {path}@", "labels": {"by": "rv"}}},
+            {"metadata": {"resourceVersion": f"@old {path}@", "labels": {"by": "old"}}}, {"metadata": {"uid": NOBODY}},
+            {"metadata": {"name": "other"}}, {"kind": "Other"},
+            {"metadata": {"labels": {"bad key": "x"}}}, {"metadata": {"annotations": {"slipway.dev/note": 7}}}, {},
+            {"extra": 1}, {"spec": make(r, kind).get("spec")},
+            {"data": {"x": None, "y": "patched"}}, {"data": {"x": 1}}, {"spec": {"replicas": r.randrange(-1, 5)}},
+            {"spec": {"unschedulable": r.random() < 0.5}},
+            {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "registry.test/app:3"}]}}}},
+            {"spec": {"suspend": True}},
+            {"spec": {"template": {"spec": {"containers": [{"name": "extra", "image": IMAGE},
+                                                           {"name": "main", "$patch": "delete"}]}}}},
+            {"spec": {"taints": [{"key": "q", "effect": "NoSchedule"}]}},
+            {"spec": {"minAvailable": 1, "maxUnavailable": None}}, {"spec": {"holderIdentity": "other"}},
+            {"spec": {"masts": 3, "hull": "steel"}}, {"spec": {"masts": 99}},
+            {"metadata": {"labels": {"$patch": "replace", "app": "db"}}},
             {"metadata": {"$deleteFromPrimitiveList/finalizers": ["slipway.dev/hold"]}}, {"status": {"replicas": 7}}]
         return r.choice(patches)
 
@@ -195,7 +217,8 @@ class Maker:
         if how < 0.6:
             return call("PATCH", path, {"spec": {"replicas": r.randrange(-1, 5)}}, PATCHES["merge"])
         version = {"resourceVersion": f"@rv {kind.path('@ns@', name)}@"} if r.random() < 0.5 else {}
-        return call("PUT", path, {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name, "namespace": "@ns@", **version},
+        return call("PUT", path, {"apiVersion": "autoscaling/v1", "kind": "Scale",
+                                  "metadata": {"name": name, "namespace": "@ns@", **version},
                                   "spec": {"replicas": r.randrange(4)}})
 
     def delete(self) -> dict:
@@ -208,12 +231,15 @@ class Maker:
         if r.random() < 0.4:
             options["propagationPolicy"] = r.choice(("Background", "Background", "Foreground", "Orphan", "Nope"))
         if r.random() < 0.3:
-            options["preconditions"] = r.choice(({"uid": f"@uid {path}@"}, {"uid": NOBODY}, {"resourceVersion": f"@rv {path}@"}, {"resourceVersion": "1"}))
+            options["preconditions"] = r.choice(({"uid": f"@uid {path}@"}, {"uid": NOBODY},
+                                                 {"resourceVersion": f"@rv {path}@"}, {"resourceVersion": "1"}))
         return call("DELETE", query(path, **self.options("dryRun")), options or None)
 
     def delete_many(self) -> dict:
         kind = self.r.choice([k for k in self.kinds if k.namespaced])
-        return call("DELETE", query(kind.path("@ns@"), labelSelector=self.r.choice(("app=web", "app=db", "!app", "tier=1", "=")), **self.options("dryRun")))
+        return call("DELETE", query(kind.path("@ns@"),
+                                    labelSelector=self.r.choice(("app=web", "app=db", "!app", "tier=1", "=")),
+                                    **self.options("dryRun")))
 
     def evict(self) -> dict:
         r = self.r
@@ -224,9 +250,11 @@ class Maker:
             options["gracePeriodSeconds"] = r.choice((0, 5))
         if r.random() < 0.4:
             # Rarely another's uid: on a pod that is pending the server tries that again for ten seconds.
-            options["preconditions"] = r.choice(({"uid": f"@uid {path}@"}, {"resourceVersion": f"@rv {path}@"}) * 5 + ({"uid": NOBODY}, {"resourceVersion": "1"}))
+            options["preconditions"] = r.choice(({"uid": f"@uid {path}@"}, {"resourceVersion": f"@rv {path}@"}) * 5 + (
+                {"uid": NOBODY}, {"resourceVersion": "1"}))
         eviction = {"apiVersion": r.choice(("policy/v1", "policy/v1", "policy/v1beta1", "v1")), "kind": "Eviction",
-                    "metadata": {"name": name if r.random() < 0.95 else "other", "namespace": "@ns@"}, **({"deleteOptions": options} if options else {})}
+                    "metadata": {"name": name if r.random() < 0.95 else "other", "namespace": "@ns@"},
+                    **({"deleteOptions": options} if options else {})}
         return call("POST", query(path + "/eviction", **self.options("dryRun")), eviction)
 
     def healthy(self) -> dict:
@@ -238,24 +266,29 @@ class Maker:
     def allowing(self) -> dict:
         _, name = self.target(BUDGET)
         return call("PATCH", BUDGET.path("@ns@", name, "status"), {"status": {
-            "observedGeneration": 9, "disruptionsAllowed": self.r.randrange(3), "currentHealthy": 3, "desiredHealthy": self.r.randrange(4), "expectedPods": 3}},
+            "observedGeneration": 9, "disruptionsAllowed": self.r.randrange(3), "currentHealthy": 3,
+            "desiredHealthy": self.r.randrange(4), "expectedPods": 3}},
             PATCHES["merge"])
 
     def scene(self) -> list[dict]:
         """Two pods that run, one or two budgets with some status, and evictions of both."""
         r = self.r
-        ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": r.choice(("True", "True", "False")), "lastTransitionTime": "2026-01-02T03:04:05Z"}]}
+        ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": r.choice(("True", "True", "False")),
+                                                     "lastTransitionTime": "2026-01-02T03:04:05Z"}]}
         steps = []
         for name in ("p1", "p2"):
             spec = {"nodeName": "nowhere", "containers": [{"name": "main", "image": IMAGE}]}
-            steps.append(call("POST", POD.path("@ns@"), {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"scene": "x"}}, "spec": spec}))
+            steps.append(call("POST", POD.path("@ns@"), {"apiVersion": "v1", "kind": "Pod",
+                                                         "metadata": {"name": name, "labels": {"scene": "x"}}, "spec": spec}))
             steps.append(call("PATCH", POD.path("@ns@", name, "status"), {"status": ready}, PATCHES["merge"]))
             self.made.append((POD, name))
         for name in r.choice((("q1",), ("q1",), ("q1",), ("q1", "q2"))):
             rule = some(r, unhealthyPodEvictionPolicy=lambda: r.choice(("AlwaysAllow", "IfHealthyBudget")))
             spec = {"selector": {"matchLabels": {"scene": "x"}}, "minAvailable": 1, **rule}
-            steps.append(call("POST", BUDGET.path("@ns@"), {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name}, "spec": spec}))
-            status = {"observedGeneration": r.choice((0, 1, 1, 1)), "disruptionsAllowed": r.randrange(3), "currentHealthy": r.randrange(4), "desiredHealthy": r.randrange(4),
+            steps.append(call("POST", BUDGET.path("@ns@"), {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+                                                            "metadata": {"name": name}, "spec": spec}))
+            status = {"observedGeneration": r.choice((0, 1, 1, 1)), "disruptionsAllowed": r.randrange(3),
+                      "currentHealthy": r.randrange(4), "desiredHealthy": r.randrange(4),
                       "expectedPods": 3}
             steps.append(call("PATCH", BUDGET.path("@ns@", name, "status"), {"status": status}, PATCHES["merge"]))
             self.made.append((BUDGET, name))
@@ -272,12 +305,16 @@ class Maker:
     def stray(self) -> dict:
         """A path or a method that leads nowhere."""
         kind, name = self.target()
-        return self.r.choice((call("GET", kind.path("@ns@", name, "nothing")), call("PUT", kind.path("@ns@"), {}), call("POST", kind.path("@ns@", name), {}),
-                              call("GET", "/apis/none.example.com/v1/things"), call("PATCH", kind.path("@ns@"), {}, PATCHES["merge"]), call("GET", "/api/v1/nothings"),
-                              call("GET", kind.path("@ns@", name, "scale")), call("GET", kind.path("@ns@", name, "status")), call("DELETE", POD.path("@ns@", "a", "eviction"))))
+        return self.r.choice((call("GET", kind.path("@ns@", name, "nothing")), call("PUT", kind.path("@ns@"), {}),
+                              call("POST", kind.path("@ns@", name), {}),
+                              call("GET", "/apis/none.example.com/v1/things"),
+                              call("PATCH", kind.path("@ns@"), {}, PATCHES["merge"]), call("GET", "/api/v1/nothings"),
+                              call("GET", kind.path("@ns@", name, "scale")), call("GET", kind.path("@ns@", name, "status")),
+                              call("DELETE", POD.path("@ns@", "a", "eviction"))))
 
 
-WEIGHTS = {"create": 22, "create_badly": 10, "read": 5, "browse": 8, "replace": 10, "replace_status": 4, "patch": 16, "scale": 5, "delete": 8, "delete_many": 2,
+WEIGHTS = {"create": 22, "create_badly": 10, "read": 5, "browse": 8, "replace": 10, "replace_status": 4, "patch": 16,
+           "scale": 5, "delete": 8, "delete_many": 2,
            "evict": 9, "healthy": 9, "allowing": 9, "bind": 2, "stray": 3}
 
 
@@ -289,8 +326,12 @@ def sequence(seed: int, length: int = LENGTH) -> list[dict]:
     while len(steps) < length:
         name, = maker.r.choices(list(WEIGHTS), list(WEIGHTS.values()))
         steps.append(getattr(maker, name)())
+    # A deletion of many may have hit the account that pods need.
+    steps.append(call("POST", SERVICE_ACCOUNT.path("@ns@"), {"apiVersion": "v1", "kind": "ServiceAccount",
+                                                             "metadata": {"name": "default"}}))
     for kind in WATCHED:
         least = {"spec": {"containers": [{"name": "main", "image": IMAGE}]}} if kind is POD else {}
-        steps.append(call("POST", kind.path("@ns@"), {"apiVersion": kind.version, "kind": kind.kind, "metadata": {"name": MARK}, **least}))
+        steps.append(call("POST", kind.path("@ns@"), {"apiVersion": kind.version, "kind": kind.kind,
+                                                      "metadata": {"name": MARK}, **least}))
         steps.append({"watch": kind.path("@ns@"), "until": MARK})
     return steps

@@ -72,18 +72,21 @@ class Maker:
         if prefix in SCALABLE:
             spec["replicas"] = r.randrange(5) if prefix != "sts" else r.randrange(4)
         if prefix == "dep":
-            spec["strategy"] = r.choice(({"type": "Recreate"}, {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}, {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
+            spec["strategy"] = r.choice(({"type": "Recreate"}, {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+                                         {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
                                          {"rollingUpdate": {"maxSurge": "50%", "maxUnavailable": "50%"}}, {}))
         if prefix == "sts":
             spec |= {"serviceName": "x", "podManagementPolicy": r.choice(("OrderedReady", "Parallel"))}
         if prefix == "job":
-            spec = {"template": pod_template(name, timing="finish", restartPolicy="Never"), "completions": r.randrange(1, 4), "parallelism": r.randrange(1, 3),
+            spec = {"template": pod_template(name, timing="finish", restartPolicy="Never"), "completions": r.randrange(1, 4),
+                    "parallelism": r.randrange(1, 3),
                     **({"suspend": True} if r.random() < 0.2 else {})}
         if prefix == "pod":
             spec = pod_template(name)["spec"]
         labels = {"labels": {"app": name}} if prefix == "pod" else {}
         self.alive[name] = kind
-        return call("POST", kind.path("@ns@"), {"apiVersion": kind.version, "kind": kind.kind, "metadata": {"name": name, **labels}, "spec": spec})
+        return call("POST", kind.path("@ns@"), {"apiVersion": kind.version, "kind": kind.kind,
+                                                "metadata": {"name": name, **labels}, "spec": spec})
 
     def crowd(self) -> dict | None:
         """More pods than there is room for, once: some must wait."""
@@ -97,7 +100,8 @@ class Maker:
             template = pod_template(name, affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
                 {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": name}}}]}})
         spec = {"replicas": self.r.randrange(5, 7), "selector": {"matchLabels": {"app": name}}, "template": template}
-        return call("POST", REPLICA_SET.path("@ns@"), {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name}, "spec": spec})
+        return call("POST", REPLICA_SET.path("@ns@"), {"apiVersion": "apps/v1", "kind": "ReplicaSet",
+                                                       "metadata": {"name": name}, "spec": spec})
 
     def scale(self) -> dict | None:
         name = self.one(*SCALABLE)
@@ -116,29 +120,34 @@ class Maker:
         rule = {self.r.choice(("minAvailable", "maxUnavailable")): self.r.choice((0, 1, 2, "25%", "50%", "100%"))}
         made = self.fresh("pdb")
         self.budgets.append(made)
-        return call("POST", BUDGET.path("@ns@"), {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": made},
+        return call("POST", BUDGET.path("@ns@"), {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+                                                  "metadata": {"name": made},
                                                  "spec": {"selector": {"matchLabels": {"app": name}}, **rule}})
 
     def rebudget(self) -> dict | None:
         if not self.budgets:
             return None
-        rule = {"minAvailable": None, "maxUnavailable": None} | {self.r.choice(("minAvailable", "maxUnavailable")): self.r.choice((0, 1, 3, "40%"))}
+        rule = {"minAvailable": None, "maxUnavailable": None} | {
+            self.r.choice(("minAvailable", "maxUnavailable")): self.r.choice((0, 1, 3, "40%"))}
         return patch(BUDGET.path("@ns@", self.r.choice(self.budgets)), {"spec": rule})
 
     def evict(self) -> dict | None:
         name = self.one("dep", "rs", "sts", "ds", "pod")
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "@pod@", "namespace": "@ns@"}}
-        return name and {"pod_of": f"app={name}", "index": self.r.randrange(3), **call("POST", POD.path("@ns@", "@pod@", "eviction"), eviction)}
+        return name and {"pod_of": f"app={name}", "index": self.r.randrange(3),
+                         **call("POST", POD.path("@ns@", "@pod@", "eviction"), eviction)}
 
     def kill(self) -> dict | None:
         name = self.one("dep", "rs", "sts", "ds")
         options = self.r.choice((None, {"gracePeriodSeconds": 0}))
-        return name and {"pod_of": f"app={name}", "index": self.r.randrange(3), **call("DELETE", POD.path("@ns@", "@pod@"), options)}
+        return name and {"pod_of": f"app={name}", "index": self.r.randrange(3),
+                         **call("DELETE", POD.path("@ns@", "@pod@"), options)}
 
     def release(self) -> dict | None:
         """A pod leaves its owner: another takes its place (in a StatefulSet it could not: the name is still taken)."""
         name = self.one("dep", "rs")
-        return name and {"pod_of": f"app={name}", "index": 0, **patch(POD.path("@ns@", "@pod@"), {"metadata": {"labels": {"app": f"free-{name}"}}})}
+        return name and {"pod_of": f"app={name}", "index": 0, **patch(POD.path("@ns@", "@pod@"),
+                                                                      {"metadata": {"labels": {"app": f"free-{name}"}}})}
 
     def remove(self) -> dict | None:
         name = self.one(*KINDS)
@@ -149,7 +158,8 @@ class Maker:
         return call("DELETE", self.path(name), {"propagationPolicy": self.r.choice(policies)})
 
     def cordon(self) -> dict:
-        return patch(NODE.path(name=f"@ns@-n-{self.r.randrange(NODES)}"), {"spec": {"unschedulable": self.r.choice((True, True, None))}}, "strategic")
+        return patch(NODE.path(name=f"@ns@-n-{self.r.randrange(NODES)}"),
+                     {"spec": {"unschedulable": self.r.choice((True, True, None))}}, "strategic")
 
     def taint(self) -> dict:
         """A DaemonSet looks again at a node with a new NoSchedule taint only when something else happens to it."""
@@ -163,7 +173,8 @@ class Maker:
         return {"taint": f"@ns@-n-{self.r.randrange(NODES)}", "taints": taints}
 
 
-WEIGHTS = {"make": 30, "crowd": 4, "scale": 14, "roll": 12, "budget": 10, "rebudget": 4, "evict": 14, "kill": 6, "release": 3, "remove": 8, "cordon": 6, "taint": 5}
+WEIGHTS = {"make": 30, "crowd": 4, "scale": 14, "roll": 12, "budget": 10, "rebudget": 4, "evict": 14, "kill": 6, "release": 3,
+           "remove": 8, "cordon": 6, "taint": 5}
 
 
 def sequence(seed: int, length: int = LENGTH) -> list[dict]:

@@ -17,7 +17,8 @@ IMAGE = "registry.test/app:1"
 TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "main", "image": IMAGE}]}}
 CONTAINER = {"name": "main", "image": IMAGE, "resources": {}, "terminationMessagePath": "/dev/termination-log",
              "terminationMessagePolicy": "File", "imagePullPolicy": "IfNotPresent"}
-TEMPLATE_SPEC = {"containers": [CONTAINER], "restartPolicy": "Always", "terminationGracePeriodSeconds": 30, "dnsPolicy": "ClusterFirst",
+TEMPLATE_SPEC = {"containers": [CONTAINER], "restartPolicy": "Always", "terminationGracePeriodSeconds": 30,
+                 "dnsPolicy": "ClusterFirst",
                  "securityContext": {}, "schedulerName": "default-scheduler"}
 WHOLE_TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": TEMPLATE_SPEC}
 GATES = [{"name": "slipway.dev/nobody-touches-it"}]  # not even the scheduler
@@ -100,7 +101,8 @@ SECRET = Kind("v1", "Secret", "secrets", {"data": {"a": "Yg=="}, "stringData": {
 SERVICE = Kind("v1", "Service", "services", {"spec": {"ports": [{"port": 80}], "selector": {"app": "x"}}},
                {"spec": {"ports": [{"protocol": "TCP", "port": 80, "targetPort": 80}], "clusterIP": ANY, "clusterIPs": ANY,
                          "type": "ClusterIP", "sessionAffinity": "None", "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack",
-                         "internalTrafficPolicy": "Cluster"}, "status": {"loadBalancer": {}}}, status=True, delete_answers="Service")
+                         "internalTrafficPolicy": "Cluster"}, "status": {"loadBalancer": {}}}, status=True,
+                         delete_answers="Service")
 SERVICE_ACCOUNT = Kind("v1", "ServiceAccount", "serviceaccounts", {}, delete_answers="ServiceAccount")
 CLAIM = Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims",
              {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}},
@@ -134,7 +136,8 @@ JOB = Kind("batch/v1", "Job", "jobs", {"spec": {"suspend": True, "template": {"s
     "restartPolicy": "Never", "containers": [{"name": "main", "image": IMAGE}]}}}},
     {"metadata": {"labels": JOB_LABELS},
      "spec": {"parallelism": 1, "completions": 1, "backoffLimit": 6, "manualSelector": False, "completionMode": "NonIndexed",
-              "podReplacementPolicy": "TerminatingOrFailed", "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": UID}},
+              "podReplacementPolicy": "TerminatingOrFailed",
+              "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": UID}},
               "template": {"metadata": {"labels": JOB_LABELS}, "spec": TEMPLATE_SPEC | {"restartPolicy": "Never"}}}, "status": {}},
     status=True, generation=True)
 BUDGET = Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", {"spec": {"selector": SELECTOR, "minAvailable": 1}},
@@ -152,7 +155,8 @@ NAMESPACE_KIND = Kind("v1", "Namespace", "namespaces", {},
 VOLUME = Kind("v1", "PersistentVolume", "persistentvolumes",
               {"spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}}},
               {"metadata": {"finalizers": ["kubernetes.io/pv-protection"]},
-               "spec": {"hostPath": {"path": "/x", "type": ""}, "persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
+               "spec": {"hostPath": {"path": "/x", "type": ""}, "persistentVolumeReclaimPolicy": "Retain",
+                        "volumeMode": "Filesystem"},
                "status": {"phase": "Pending", "lastPhaseTransitionTime": TIME}}, namespaced=False, status=True,
               delete_answers="PersistentVolume")
 ATTACHMENT = Kind("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments",
@@ -160,7 +164,8 @@ ATTACHMENT = Kind("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments",
                   {"status": {"attached": False}}, namespaced=False, status=True, unconditional=False,
                   delete_answers="VolumeAttachment")
 
-NAMESPACED = [POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, CLAIM, EVENT, DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, JOB,
+NAMESPACED = [POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, CLAIM, EVENT, DEPLOYMENT, REPLICA_SET, STATEFUL_SET,
+              DAEMON_SET, JOB,
               BUDGET, LEASE]
 CLUSTER_SCOPED = [NODE, NAMESPACE_KIND, VOLUME, ATTACHMENT]
 KINDS = NAMESPACED + CLUSTER_SCOPED

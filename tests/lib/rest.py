@@ -72,7 +72,8 @@ class World:
     # -- what is still to be done -------------------------------------------------------------------------------------
 
     def restless(self) -> str | None:
-        for check in (self._nodes, self._pods, self._places, self._replica_sets, self._deployments, self._stateful, self._daemons, self._jobs, self._budgets):
+        for check in (self._nodes, self._pods, self._places, self._replica_sets, self._deployments, self._stateful,
+                      self._daemons, self._jobs, self._budgets):
             why = check()
             if why:
                 return why
@@ -102,7 +103,8 @@ class World:
             node = self.nodes.get(pod["spec"].get("nodeName", ""))
             if node and any(effect == "NoExecute" for _, effect in self.taints(node)):
                 return f"{name} must leave its node"
-            if "batch.kubernetes.io/job-tracking" in pod["metadata"].get("finalizers", []) and pod["status"]["phase"] in ("Succeeded", "Failed"):
+            if "batch.kubernetes.io/job-tracking" in pod["metadata"].get("finalizers", []) and pod["status"]["phase"] in (
+                "Succeeded", "Failed"):
                 return f"{name} is not counted yet"
             if node and pod["status"]["phase"] in ("Pending", "Running") and not ready(pod) and not self.waits(pod):
                 return f"{name} is not ready yet"
@@ -130,7 +132,8 @@ class World:
     def fits(self, pod: dict, node: dict) -> bool:
         if node["spec"].get("unschedulable") or any(effect != "PreferNoSchedule" for _, effect in self.taints(node)):
             return False
-        here = [p for p in self.pods if p["spec"].get("nodeName") == node["metadata"]["name"] and p["status"]["phase"] in ("Pending", "Running")]
+        here = [p for p in self.pods if p["spec"].get("nodeName") == node["metadata"]["name"] and p["status"]["phase"] in (
+            "Pending", "Running")]
         if sum(map(cpu, here)) + cpu(pod) > milli(node["status"]["allocatable"]["cpu"]):
             return False
         apart = pod["spec"].get("affinity", {}).get("podAntiAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", [])
@@ -139,7 +142,8 @@ class World:
     def _replica_sets(self) -> str | None:
         for found in self.sets:
             name, status, mine = found["metadata"]["name"], found["status"], self.pods_of(found)
-            seen = (status.get("observedGeneration"), status["replicas"], status.get("readyReplicas", 0), status.get("availableReplicas", 0))
+            seen = (status.get("observedGeneration"), status["replicas"], status.get("readyReplicas", 0),
+                    status.get("availableReplicas", 0))
             wanted = (found["metadata"]["generation"], found["spec"]["replicas"], sum(map(ready, mine)), sum(map(ready, mine)))
             if seen != wanted or len(mine) != found["spec"]["replicas"]:
                 return f"ReplicaSet {name}: {seen}, {wanted}, {len(mine)} pods"
@@ -154,7 +158,8 @@ class World:
             if status.get("observedGeneration") != found["metadata"]["generation"] or not mine:
                 return f"Deployment {name} was not looked at"
             total, available = sum(s["spec"]["replicas"] for s in mine), sum(s["status"].get("availableReplicas", 0) for s in mine)
-            seen = (status.get("replicas", 0), status.get("updatedReplicas", 0), status.get("availableReplicas", 0), status.get("readyReplicas", 0))
+            seen = (status.get("replicas", 0), status.get("updatedReplicas", 0), status.get("availableReplicas", 0),
+                    status.get("readyReplicas", 0))
             if total != spec["replicas"] or seen != (total, total, available, available):
                 return f"Deployment {name}: {seen}, wants {spec['replicas']}, has {total}, {available} available"
             rolling = spec["strategy"].get("rollingUpdate", {})
@@ -188,8 +193,10 @@ class World:
         for found in self.daemons:
             name, status, mine = found["metadata"]["name"], found["status"], self.pods_of(found)
             tolerated = {UNSCHEDULABLE}
-            wanted = [n for n in self.nodes.values() if all(key in tolerated or effect == "PreferNoSchedule" for key, effect in self.taints(n))]
-            numbers = (status.get("observedGeneration"), status["desiredNumberScheduled"], status["numberReady"], status.get("updatedNumberScheduled", 0))
+            wanted = [n for n in self.nodes.values() if all(key in tolerated or effect == "PreferNoSchedule" for key,
+                                                            effect in self.taints(n))]
+            numbers = (status.get("observedGeneration"), status["desiredNumberScheduled"], status["numberReady"],
+                       status.get("updatedNumberScheduled", 0))
             if numbers != (found["metadata"]["generation"], len(wanted), len(wanted), len(wanted)):
                 return f"DaemonSet {name}: {numbers}, {len(wanted)} nodes"
             if len(mine) != len(wanted) or not all(map(ready, mine)):
@@ -206,7 +213,8 @@ class World:
                     return f"Job {name} is not suspended yet"
                 continue
             waiting = [p for p in mine if p["status"]["phase"] == "Pending"]
-            if not waiting or len(waiting) != status.get("active", 0) or status.get("succeeded", 0) + len(waiting) < min(spec["parallelism"], spec["completions"]):
+            if not waiting or len(waiting) != status.get("active", 0) or status.get("succeeded", 0) + len(waiting) < min(
+                spec["parallelism"], spec["completions"]):
                 return f"Job {name} goes on: {status}"
         return None
 
@@ -214,7 +222,8 @@ class World:
         for found in self.budgets:
             name, status = found["metadata"]["name"], found["status"]
             mine = [p for p in self.pods if selects(found["spec"]["selector"], p)]
-            if status.get("observedGeneration") != found["metadata"]["generation"] and condition(found, "DisruptionAllowed").get("reason") != "SyncFailed":
+            if status.get("observedGeneration") != found["metadata"]["generation"] and condition(
+                found, "DisruptionAllowed").get("reason") != "SyncFailed":
                 return f"budget {name} was not looked at"
             wanted = self.expected(found, mine)
             if wanted is None:
@@ -251,30 +260,39 @@ class World:
     def picture(self) -> dict:
         def short(obj: dict, *names: str) -> dict:
             told = {name: obj["status"].get(name) for name in names if obj["status"].get(name)}
-            conditions = [[c["type"], c["status"], c.get("reason"), c.get("message", "")] for c in obj["status"].get("conditions") or []]
+            conditions = [[c["type"], c["status"], c.get("reason"),
+                           c.get("message", "")] for c in obj["status"].get("conditions") or []]
             owner = owner_of(obj)
-            return {"name": obj["metadata"]["name"], "replicas": obj["spec"].get("replicas"), "status": told, "conditions": sorted(conditions),
-                    "owner": owner and owner["name"], "revision": obj["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision")}
+            return {"name": obj["metadata"]["name"], "replicas": obj["spec"].get("replicas"), "status": told,
+                    "conditions": sorted(conditions),
+                    "owner": owner and owner["name"],
+                    "revision": obj["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision")}
 
         def pod(found: dict) -> dict:
             owner, daemon = owner_of(found), (owner_of(found) or {}).get("kind") == "DaemonSet"
             return {"name": found["metadata"]["name"], "owner": owner and f"{owner['kind']} {owner['name']}", "ready": ready(found),
-                    "phase": "waits" if self.waits(found) else found["status"]["phase"],  # whether it runs meanwhile is its kubelet's affair
-                    "labels": {k: "somewhere" if k.startswith("topology.") else v for k, v in found["metadata"].get("labels", {}).items()
+                    "phase": "waits" if self.waits(found) else found["status"][
+                        "phase"],  # whether it runs meanwhile is its kubelet's affair
+                    "labels": {k: "somewhere" if k.startswith("topology.") else v for k,
+                               v in found["metadata"].get("labels", {}).items()
                                if not k.endswith(("-hash", "-uid"))},
                     "node": found["spec"].get("nodeName") if daemon else bool(found["spec"].get("nodeName"))}
 
-        counts = ("replicas", "readyReplicas", "availableReplicas", "updatedReplicas", "unavailableReplicas", "fullyLabeledReplicas", "currentReplicas")
+        counts = ("replicas", "readyReplicas", "availableReplicas", "updatedReplicas", "unavailableReplicas",
+                  "fullyLabeledReplicas", "currentReplicas")
         return {
-            "nodes": [{"name": n["metadata"]["name"], "unschedulable": n["spec"].get("unschedulable", False), "taints": sorted(map(list, self.taints(n)))}
+            "nodes": [{"name": n["metadata"]["name"], "unschedulable": n["spec"].get("unschedulable", False),
+                       "taints": sorted(map(list, self.taints(n)))}
                       for n in self.nodes.values()],
             "pods": [pod(p) for p in self.pods],
             "replicasets": [short(s, *counts) for s in self.sets],
             "deployments": [short(d, "observedGeneration", *counts) for d in self.deployments],
             "statefulsets": [short(s, "observedGeneration", *counts) for s in self.stateful],
-            "daemonsets": [short(d, "observedGeneration", "desiredNumberScheduled", "currentNumberScheduled", "numberReady", "numberAvailable", "numberUnavailable",
+            "daemonsets": [short(d, "observedGeneration", "desiredNumberScheduled", "currentNumberScheduled", "numberReady",
+                                 "numberAvailable", "numberUnavailable",
                                  "numberMisscheduled", "updatedNumberScheduled") for d in self.daemons],
             "jobs": [short(j, "active", "ready", "succeeded", "failed", "terminating") for j in self.jobs],
-            "budgets": [short(b, "observedGeneration", "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods") for b in self.budgets],
+            "budgets": [short(b, "observedGeneration", "disruptionsAllowed", "currentHealthy", "desiredHealthy",
+                              "expectedPods") for b in self.budgets],
             "claims": [{"name": c["metadata"]["name"], "phase": c["status"]["phase"]} for c in self.api.items(CLAIM.path(self.ns))],
         }

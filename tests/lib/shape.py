@@ -39,7 +39,8 @@ VERSION = Like(r"[1-9][0-9]*")
 ABSENT = None  # as a wanted value: the key must not be there
 
 
-def differences(seen: object, wanted: object, path: str = "", whole: bool = True, names: tuple[str, str] = ("", "wanted ")) -> list[str]:
+def differences(seen: object, wanted: object, path: str = "", whole: bool = True,
+                names: tuple[str, str] = ("", "wanted ")) -> list[str]:
     """Where seen is not what is wanted, one line a place.  whole: keys that nobody asked for are differences too.
 
     names: what to call the two in the lines.

@@ -74,7 +74,7 @@ class Answer:
     def refused(self, code: int, reason: str | None, *words: str) -> None:
         """It is a Status with this code and reason, and its message has these words: the rest of it is Go's."""
         said = self.json
-        assert (self.code, said["code"], said.get("reason")) == (code, code, reason), f"{self}\nwanted {code} {reason}"
+        assert (self.code, said.get("code"), said.get("reason")) == (code, code, reason), f"{self}\nwanted {code} {reason}"
         assert said["kind"] == "Status" and said["status"] == "Failure", self
         assert all(word in said["message"] for word in words), f"{self}\nwanted {words}"
 

@@ -235,9 +235,12 @@ static int serve_resource(struct call *c, struct failure *f) {
         return -1;
     if (c->sub)
         return serve_sub(c, verb, f);
-    /* A path with a name can be created by no POST; what is not in a namespace has no collection to
-     * write to. */
-    if (!verb || !(c->res->info->verbs & verb) || (verb == VERB_CREATE && c->name) ||
+    /* The handler of custom resources routes by verb alone, and then misses the name. */
+    if (custom && !c->name && (method_is(c, "PUT") || method_is(c, "PATCH")))
+        return api_nameless(c, f);
+    /* On a path with a name nothing can be created, but for that handler; what is not in a
+     * namespace has no collection to write to. */
+    if (!verb || !(c->res->info->verbs & verb) || (verb == VERB_CREATE && c->name && !custom) ||
         (c->res->info->namespaced && !c->ns &&
          (verb == VERB_CREATE || verb == VERB_DELETECOLLECTION)))
         return fail_method(f);

@@ -61,6 +61,8 @@ int api_watch(struct call *c, const struct list_options *o, struct failure *f);
 int api_create(struct call *c, struct failure *f);
 int api_update(struct call *c, struct failure *f);
 int api_patch(struct call *c, struct failure *f);
+/* PUT and PATCH without a name: what is said first. */
+int api_nameless(struct call *c, struct failure *f);
 int api_delete(struct call *c, struct failure *f);
 int api_delete_collection(struct call *c, struct failure *f);
 

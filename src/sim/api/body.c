@@ -7,6 +7,12 @@
 #include "sim/api/doubled.h"
 #include "sim/api/registry.h"
 #include "sim/api/rules.h"
+#include "sim/schema/text_read.h"
+
+/* How the real server's decoder begins when it cannot tell of what kind something is. */
+#define UNREADABLE "couldn't get version/kind; json parse error: "
+/* Where the real server's table of kinds is made: its errors name it by that. */
+#define SCHEME "pkg/api/legacyscheme/scheme.go:30"
 
 static bool type_is(const char *header, const char *type) {
     size_t n = strcspn(header, ";");
@@ -83,10 +89,57 @@ static int read_protobuf(struct call *c, const struct schema *schema, json_t **o
     return 0;
 }
 
-int body_read(struct call *c, const struct schema *schema, json_t **out, struct failure *f) {
-    const char *type = str_empty(c->req->content_type) ? "application/json" : c->req->content_type;
+/* Of what kind the body should be. */
+static const char *kind_wanted(const struct call *c) {
+    struct subresource_info sub;
+    if (!c->res)
+        return "";
+    return c->sub && resource_subresource(c->res->info, c->sub, &sub) ? sub.kind
+                                                                      : c->res->info->kind;
+}
+
+enum { SUMMARY = 30 }; /* transformDecodeError's summarizeData */
+
+/* transformDecodeError(), when not even a kind could be read. */
+static int unrecognized(const struct call *c, const char *why, struct failure *f) {
     struct view body = c->req->body;
-    if (type_is(type, "application/vnd.kubernetes.protobuf") && schema)
+    size_t n = body.len < SUMMARY ? body.len : SUMMARY;
+    _cleanup_str_ struct str shown = STR_INIT;
+    if (!n)
+        str_add(&shown, "<empty>");
+    else if (*body.p == '{')
+        str_addn(&shown, body.p, n);
+    else
+        for (size_t i = 0; i < n; i++)
+            str_addf(&shown, "%02x", (unsigned char)body.p[i]);
+    if (n < body.len)
+        str_add(&shown, " ...");
+    return fail_bad_request(f, "the object provided is unrecognized (must be of type %s): %s (%s)",
+                            kind_wanted(c), why, str_get(&shown));
+}
+
+static const char *type_of(const struct call *c) {
+    return str_empty(c->req->content_type) ? "application/json" : c->req->content_type;
+}
+
+int body_check_type(const struct call *c, const struct schema *schema, struct failure *f) {
+    const char *type = type_of(c);
+    if (type_is(type, "application/json") || type_is(type, "application/yaml") ||
+        (schema && type_is(type, "application/vnd.kubernetes.protobuf")))
+        return 0;
+    return fail(f, 415, "UnsupportedMediaType",
+                "the body of the request was in an unknown format - accepted media types "
+                "include: application/json, application/yaml, "
+                "application/vnd.kubernetes.protobuf");
+}
+
+static int read_body(struct call *c, const struct schema *schema, json_t **out, bool bare,
+                     struct failure *f) {
+    const char *type = type_of(c);
+    struct view body = c->req->body;
+    if (body_check_type(c, schema, f))
+        return -1;
+    if (type_is(type, "application/vnd.kubernetes.protobuf"))
         return read_protobuf(c, schema, out, f);
     if (type_is(type, "application/yaml")) {
         _cleanup_err_ struct err err = ERR_INIT;
@@ -98,58 +151,106 @@ int body_read(struct call *c, const struct schema *schema, json_t **out, struct 
                    ? 0
                    : (json_decref(*out), *out = NULL, fail_bad_request(f, "the body is no object"));
     }
-    if (!type_is(type, "application/json"))
-        return fail(f, 415, "UnsupportedMediaType",
-                    "the body of the request was in an unknown format - accepted media types "
-                    "include: application/json, application/yaml%s",
-                    schema ? ", application/vnd.kubernetes.protobuf" : "");
-    json_error_t error;
-    *out = json_loadb(strna(body.p), body.len, 0, &error);
-    if (json_is_object(*out)) {
-        json_t *strict = json_loadb(body.p, body.len, JSON_REJECT_DUPLICATES, NULL);
-        c->doubled = !strict;
-        json_decref(strict);
+    _cleanup_err_ struct err err = ERR_INIT;
+    struct schema_notes notes = {0};
+    int rc = text_read((struct view){strna(body.p), body.len}, &notes, out, &err);
+    c->doubled = !rc && notes.texts.len;
+    schema_notes_done(&notes);
+    if (!rc && json_is_object(*out))
+        return 0;
+    if (!rc && json_is_null(*out)) { /* to Go an object without members */
+        *out = json_object();
         return 0;
     }
-    const char *why = *out ? "json: cannot unmarshal into Go value of type struct" : error.text;
-    json_decref(*out);
-    *out = NULL;
-    const char *kind = c->res ? c->res->info->kind : "";
-    return fail_bad_request(
-        f,
-        "the object provided is unrecognized (must be of type %s): couldn't get "
-        "version/kind; json parse error: %s",
-        c->sub && streq(c->sub, "eviction") ? "Eviction" : kind, why);
+    _cleanup_str_ struct str why = STR_INIT;
+    str_add(&why, UNREADABLE);
+    if (rc) {
+        str_add(&why, err_msg(&err));
+    } else {
+        str_addf(&why,
+                 "json: cannot unmarshal %s into Go value of type struct { APIVersion string "
+                 "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                 "\"json:\\\"kind,omitempty\\\"\" }",
+                 json_type_go(*out));
+        json_decref(*out);
+        *out = NULL;
+    }
+    return bare ? fail_bad_request(f, "%s", str_get(&why)) : unrecognized(c, str_get(&why), f);
 }
 
-int body_check_kind(json_t *obj, const char *group, const char *version, const char *kind,
-                    struct failure *f) {
+int body_read(struct call *c, const struct schema *schema, json_t **out, struct failure *f) {
+    return read_body(c, schema, out, false, f);
+}
+
+/* --- kind and apiVersion --- */
+
+/* Whether the decoder can tell of what kind the object is; else why not (SimpleMetaFactory). */
+static bool has_kind(const json_t *obj, struct str *why) {
+    static const char *const keys[] = {"apiVersion", "kind"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        const json_t *v = json_object_get(obj, keys[i]);
+        if (v && !json_is_string(v) && !json_is_null(v)) {
+            str_addf(why,
+                     UNREADABLE "json: cannot unmarshal %s into Go struct field .%s of type string",
+                     json_type_go(v), keys[i]);
+            return false;
+        }
+    }
+    const char *version = strna(json_str(obj, "apiVersion")), *slash = strchr(version, '/');
+    if (slash && strchr(slash + 1, '/')) {
+        str_addf(why, "unexpected GroupVersion string: %s", version);
+        return false;
+    }
+    return true;
+}
+
+/* Whether it is of this kind, which is filled in when it is missing; else why not. */
+static bool fits_kind(json_t *obj, const char *group, const char *version, const char *kind,
+                      struct str *why) {
     _cleanup_str_ struct str gv = STR_INIT;
     group_version_add(&gv, group, version);
-    const json_t *has_kind = json_object_get(obj, "kind"),
-                 *has_version = json_object_get(obj, "apiVersion");
-    if ((has_kind && !json_is_string(has_kind)) || (has_version && !json_is_string(has_version)))
-        return fail_bad_request(
-            f,
-            "couldn't get version/kind; json parse error: json: cannot "
-            "unmarshal %s into Go struct field .%s of type string",
-            json_type_go(has_kind && !json_is_string(has_kind) ? has_kind : has_version),
-            has_kind && !json_is_string(has_kind) ? "kind" : "apiVersion");
-    const char *k = json_str(obj, "kind"), *v = json_str(obj, "apiVersion");
-    if (!str_empty(v) && !streq(v, str_get(&gv)))
-        return fail_bad_request(f,
-                                "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
-                                "registered for version \"%s\"",
-                                str_empty(k) ? kind : k, v, kind, str_empty(k) ? kind : k, v);
-    if (!str_empty(k) && !streq(k, kind))
-        return fail_bad_request(f,
-                                "%s in version \"%s\" cannot be handled as a %s: converting "
-                                "(%s.%s) to (%s.%s): unknown conversion",
-                                k, version, kind, version, k, version, kind);
+    const char *k = strna(json_str(obj, "kind")), *v = strna(json_str(obj, "apiVersion"));
+    k = *k ? k : kind;
+    v = *v ? v : str_get(&gv);
+    if (!streq(k, kind) || !streq(v, str_get(&gv))) {
+        const char *slash = strchr(v, '/'), *bare = slash ? slash + 1 : v;
+        _cleanup_free_ char *theirs = slash ? xstrndup(v, (size_t)(slash - v)) : xstrdup("");
+        if (schema_find(theirs, bare, k))
+            /* into the type in the server's memory, which lives in a package of the group's name */
+            str_addf(why, "converting (%s.%s) to (%.*s.%s): unknown conversion", bare, k,
+                     (int)strcspn(*group ? group : "core", "."), *group ? group : "core", kind);
+        else
+            str_addf(why,
+                     "no kind \"%s\" is registered for version \"%s\" in scheme \"" SCHEME "\"", k,
+                     v);
+        return false;
+    }
     /* kind and apiVersion come first in everything we store. */
     json_object_set_new(obj, "kind", json_string(kind));
     json_object_set_new(obj, "apiVersion", json_string(str_get(&gv)));
-    return 0;
+    return true;
+}
+
+int body_check_kind(const struct call *c, json_t *obj, const char *group, const char *version,
+                    const char *kind, struct failure *f) {
+    _cleanup_str_ struct str why = STR_INIT;
+    if (!has_kind(obj, &why))
+        return unrecognized(c, str_get(&why), f);
+    if (fits_kind(obj, group, version, kind, &why))
+        return 0;
+    const char *k = json_str(obj, "kind"), *v = strna(json_str(obj, "apiVersion"));
+    const char *slash = strchr(v, '/');
+    v = slash ? slash + 1 : *v ? v : version;
+    return fail_bad_request(f, "%s in version \"%s\" cannot be handled as a %s: %s",
+                            str_empty(k) ? kind : k, v, kind, str_get(&why));
+}
+
+int body_check_patched(json_t *obj, const char *group, const char *version, const char *kind,
+                       struct failure *f) {
+    _cleanup_str_ struct str why = STR_INIT;
+    if (has_kind(obj, &why) && fits_kind(obj, group, version, kind, &why))
+        return 0;
+    return fail_bad_request(f, "%s", str_get(&why));
 }
 
 int body_fill_kind(json_t *obj, const char *group, const char *version, const char *kind,
@@ -169,6 +270,10 @@ int body_fill_kind(json_t *obj, const char *group, const char *version, const ch
     return 0;
 }
 
+char *body_prefix(const char *version, const char *kind) {
+    return xasprintf("%s in version \"%s\" cannot be handled as a %s: ", kind, version, kind);
+}
+
 int body_notes(struct call *c, const char *prefix, enum field_validation validation,
                const struct schema_notes *notes, struct failure *f) {
     if (!notes->texts.len || validation == VALIDATE_IGNORE)
@@ -185,16 +290,29 @@ int body_notes(struct call *c, const char *prefix, enum field_validation validat
     return fail_bad_request(f, "%s", str_get(&text));
 }
 
-int body_decode(struct call *c, const struct resource *res, enum field_validation validation,
-                const json_t *raw, json_t **out, struct failure *f) {
+int body_object(struct call *c, const struct resource *res, enum field_validation validation,
+                json_t **out, struct failure *f) {
+    _cleanup_json_ json_t *raw = NULL;
+    _cleanup_str_ struct str why = STR_INIT;
+    const struct resource_info *i = res->info;
+    if (body_read(c, res->schema, &raw, f))
+        return -1;
+    if (res->custom && has_kind(raw, &why) && str_empty(json_str(raw, "kind")))
+        str_addf(&why, "Object 'Kind' is missing in '%.*s'", (int)c->req->body.len,
+                 strna(c->req->body.p));
+    if (why.len)
+        return unrecognized(c, str_get(&why), f);
+    if (res->custom && str_empty(json_str(raw, "apiVersion")))
+        json_object_set_new(raw, "apiVersion", json_string(""));
+    if (res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, f)
+                    : body_check_kind(c, raw, i->group, i->version, i->kind, f))
+        return -1;
     struct schema_notes notes = {0};
     if (c->doubled)
         doubled_fields(c->req->body, &notes);
     int rc = rules_decode(c->api, res, raw, out, &notes, f);
     if (!rc) {
-        _cleanup_free_ char *prefix =
-            xasprintf("%s in version \"%s\" cannot be handled as a %s: ", res->info->kind,
-                      res->info->version, res->info->kind);
+        _cleanup_free_ char *prefix = body_prefix(i->version, i->kind);
         rc = body_notes(c, prefix, validation, &notes, f);
         if (rc) {
             json_decref(*out);
@@ -203,17 +321,6 @@ int body_decode(struct call *c, const struct resource *res, enum field_validatio
     }
     schema_notes_done(&notes);
     return rc;
-}
-
-int body_object(struct call *c, const struct resource *res, enum field_validation validation,
-                json_t **out, struct failure *f) {
-    _cleanup_json_ json_t *raw = NULL;
-    const struct resource_info *i = res->info;
-    if (body_read(c, res->schema, &raw, f) ||
-        (res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, f)
-                     : body_check_kind(raw, i->group, i->version, i->kind, f)))
-        return -1;
-    return body_decode(c, res, validation, raw, out, f);
 }
 
 /* --- DeleteOptions --- */
@@ -291,11 +398,13 @@ int body_delete_options(struct call *c, struct delete_options *o, bool *dry_run,
     *dry_run = false;
     if (c->req->body.len) {
         _cleanup_json_ json_t *v = NULL;
-        if (body_read(c, schema_find("", "v1", "DeleteOptions"), &v, f))
+        if (read_body(c, schema_find("", "v1", "DeleteOptions"), &v, true, f))
             return -1;
-        const char *kind = json_str(v, "kind");
+        const char *kind = json_str(v, "kind"), *version = json_str(v, "apiVersion");
         if (!str_empty(kind) && !streq(kind, "DeleteOptions"))
-            return fail_bad_request(f, "decoded object cannot be converted to DeleteOptions");
+            return fail_bad_request(
+                f, "no kind \"%s\" is registered for version \"%s\" in scheme \"%s\"", kind,
+                str_empty(version) ? "meta.k8s.io/v1" : version, "pkg/runtime/scheme.go:111");
         return delete_options_of(c, v, o, dry_run, f);
     }
     _cleanup_json_ json_t *v = json_object();

@@ -4,14 +4,21 @@
 
 #include "sim/api/api_internal.h"
 
+/* 415 unless the body is of a type that can be read; a POST is refused for this before anything
+ * else. `schema` as below. */
+int body_check_type(const struct call *c, const struct schema *schema, struct failure *f);
+
 /* Reads the body as JSON, YAML or protobuf, by its Content-Type (JSON when there is none; 415 for
  * any other). `schema` decodes protobuf; NULL when there is none, then protobuf is a 415. */
 int body_read(struct call *c, const struct schema *schema, json_t **out, struct failure *f);
 
-/* Checks kind and apiVersion of a value that should be an object of this resource, filling them in
+/* Checks kind and apiVersion of the body, which should be an object of this kind, filling them in
  * when they are missing. */
-int body_check_kind(json_t *obj, const char *group, const char *version, const char *kind,
-                    struct failure *f);
+int body_check_kind(const struct call *c, json_t *obj, const char *group, const char *version,
+                    const char *kind, struct failure *f);
+/* The same for what a patch has left; the message is the decoder's alone, without the handler's. */
+int body_check_patched(json_t *obj, const char *group, const char *version, const char *kind,
+                       struct failure *f);
 
 /* Fills in what is missing; another kind is left to the validation, another version is a 400: of
  * custom resources. */
@@ -22,9 +29,8 @@ int body_fill_kind(json_t *obj, const char *group, const char *version, const ch
  * fields: 400, a warning, or nothing. */
 int body_object(struct call *c, const struct resource *res, enum field_validation validation,
                 json_t **out, struct failure *f);
-/* The same for a value that was made otherwise (by a patch). */
-int body_decode(struct call *c, const struct resource *res, enum field_validation validation,
-                const json_t *raw, json_t **out, struct failure *f);
+/* What the handler puts before a decoder's complaint about an object of this kind; heap. */
+char *body_prefix(const char *version, const char *kind);
 /* What the notes of a decoder mean under this validation. */
 int body_notes(struct call *c, const char *prefix, enum field_validation validation,
                const struct schema_notes *notes, struct failure *f);

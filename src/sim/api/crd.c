@@ -250,11 +250,11 @@ static void fill_version(struct crd *crd, const struct crd_view *v, size_t i,
     };
 }
 
-int crd_accept(const json_t *json, struct crd **out, struct field_errors *e) {
-    size_t n = json_array_size(json_object_get(json_object_get(json, "spec"), "versions"));
+int crd_accept(const json_t *definition, struct crd **out, struct field_errors *e) {
+    size_t n = json_array_size(json_object_get(json_object_get(definition, "spec"), "versions"));
     size_t before = e->v.len;
     struct structural **schemas = xcalloc(n + 1, sizeof *schemas);
-    crd_check(json, NULL, true, schemas, e);
+    crd_check(definition, NULL, true, schemas, e);
     if (e->v.len > before) {
         for (size_t i = 0; i < n; i++)
             structural_free(schemas[i]);
@@ -262,7 +262,7 @@ int crd_accept(const json_t *json, struct crd **out, struct field_errors *e) {
         return -EINVAL;
     }
     struct crd *crd = xnew(struct crd);
-    crd->json = json_deep_copy(json);
+    crd->json = json_deep_copy(definition);
     struct crd_view v = crd_view(crd->json);
     const json_t *accepted = json_object_get(json_object_get(crd->json, "status"), "acceptedNames");
     const json_t *names =

@@ -89,7 +89,7 @@ struct crd {
 /* Compiles a definition; names are those that were accepted, where there are any. -EINVAL with
  * errors when it is not valid, also when nobody has asked crd_validate_create() before; only the
  * values of defaults are not judged again. */
-int crd_accept(const json_t *crd, struct crd **out, struct field_errors *e);
+int crd_accept(const json_t *definition, struct crd **out, struct field_errors *e);
 void crd_free(struct crd *crd);
 /* NULL when there is no such version. */
 const struct crd_version *crd_version(const struct crd *crd, const char *name);

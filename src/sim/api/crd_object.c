@@ -172,7 +172,7 @@ static int nested(const json_t *obj, const char *path, const json_t **out, struc
 
 static int nested_int(const json_t *obj, const char *path, int64_t *out, bool *found,
                       struct err *err) {
-    const json_t *v;
+    const json_t *v = NULL;
     int rc = nested(obj, path, &v, err);
     *out = 0;
     *found = !rc && v;
@@ -186,7 +186,7 @@ static int nested_int(const json_t *obj, const char *path, int64_t *out, bool *f
 }
 
 static int nested_text(const json_t *obj, const char *path, const char **out, struct err *err) {
-    const json_t *v;
+    const json_t *v = NULL;
     int rc = nested(obj, path, &v, err);
     *out = "";
     if (rc || !v)

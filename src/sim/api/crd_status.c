@@ -158,7 +158,7 @@ static bool settle_names(json_t *crd, const json_t *const *others, size_t n_othe
     struct condition c = {"NamesAccepted", "True", "NoConflicts", "no conflicts found"};
     if (n.reason)
         c = (struct condition){"NamesAccepted", "False", n.reason, str_get(&n.message)};
-    bool changed = set_condition(crd, &c, now) | !json_equal(before, accepted);
+    bool said = set_condition(crd, &c, now), changed = said || !json_equal(before, accepted);
     str_done(&n.message);
     return changed;
 }

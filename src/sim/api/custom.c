@@ -6,6 +6,7 @@
 #include "sim/api/crd.h"
 #include "sim/api/registry.h"
 #include "sim/api/simple_path.h"
+#include "sim/api/strategy_kinds.h"
 #include "sim/api/subresources.h"
 #include "sim/api/system_fields.h"
 #include "sim/api/table.h"
@@ -337,6 +338,11 @@ int custom_update(struct api *a, const struct resource *res, const char *sub, js
         return -1;
     crd_object_prepare_update(v, part, *obj, was);
     struct field_errors e = {0};
+    /* The handler looks at the metadata, and the strategy does so again: both complain. */
+    struct at root = at_root(*obj), meta = at_child(&root, "metadata");
+    check_meta_generic(&e, &meta, res->info->namespaced, name_path_segment,
+                       name_path_segment_prefix);
+    check_meta_update_generic(&e, &meta, json_object_get(was, "metadata"));
     crd_object_validate_update(v, part, *obj, was, &e);
     if (refuse(res, *obj, &e, f))
         return -1;
@@ -394,7 +400,10 @@ int definition_create(struct api *a, const struct resource *res, json_t *obj, st
     crd_prepare_create(obj);
     struct field_errors e = {0};
     crd_validate_create(obj, &e);
-    return refuse(res, obj, &e, f);
+    if (refuse(res, obj, &e, f))
+        return -1;
+    crd_store(obj);
+    return 0;
 }
 
 int definition_update(struct api *a, const struct resource *res, const char *sub, json_t *obj,
@@ -410,7 +419,10 @@ int definition_update(struct api *a, const struct resource *res, const char *sub
         crd_prepare_update(obj, old);
         crd_validate_update(obj, old, &e);
     }
-    return refuse(res, obj, &e, f);
+    if (refuse(res, obj, &e, f))
+        return -1;
+    crd_store(obj);
+    return 0;
 }
 
 void definition_terminate(json_t *obj, int64_t now) {

@@ -250,15 +250,16 @@ static int check_budget(struct call *c, const struct record *r, bool dry_run, bo
 
 int eviction_create(struct call *c, struct failure *f) {
     struct write_options wo;
-    if (query_write_options(&c->query, "CreateOptions", &wo, f))
+    const struct schema *schema = schema_find("policy", "v1", "Eviction");
+    if (body_check_type(c, schema, f) || query_write_options(&c->query, "CreateOptions", &wo, f))
         return -1;
     _cleanup_json_ json_t *raw = NULL;
-    if (body_read(c, schema_find("policy", "v1", "Eviction"), &raw, f))
+    if (body_read(c, schema, &raw, f))
         return -1;
     /* policy/v1beta1 bodies are read as well. */
     if (is(json_str(raw, "apiVersion"), "policy/v1beta1"))
         json_object_set_new(raw, "apiVersion", json_string("policy/v1"));
-    if (body_check_kind(raw, "policy", "v1", "Eviction", f))
+    if (body_check_kind(c, raw, "policy", "v1", "Eviction", f))
         return -1;
     const json_t *meta = json_object_get(raw, "metadata");
     const char *ns = json_str(meta, "namespace");
@@ -305,6 +306,8 @@ int eviction_create(struct call *c, struct failure *f) {
     }
     if (check_budget(c, r, dry_run, &guard, f))
         return -1;
+    if (guard) /* whatever version the client has asked for */
+        o.version = arena_strndup(&c->arena, pod->meta.version, strlen(pod->meta.version));
     if (evict(c, &o, dry_run, f))
         return -1;
     return answer_success(c);

@@ -26,7 +26,6 @@ static const struct fields known[] = {
      PATHS("involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
            "involvedObject.uid", "involvedObject.apiVersion", "involvedObject.resourceVersion",
            "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type")},
-    {"apps", "replicasets", PATHS("status.replicas")},
     {"batch", "jobs", PATHS("status.successful")},
 };
 
@@ -44,9 +43,13 @@ static int check_path(const struct resource_info *res, const char *path,
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (streq(known[i].plural, res->plural) && streq(known[i].group, res->group))
-            return listed(known[i].paths, path)
-                       ? 0
+            return listed(known[i].paths, path) ? 0
+                   : streq(res->kind, "Job")
+                       ? err_set(err, EINVAL, "field label \"%s\" not supported for Job", path)
                        : err_set(err, EINVAL, "field label not supported: %s", path);
+    /* The usual rule asks nobody whether there are namespaces. */
+    if (!res->custom && streq(path, "metadata.namespace"))
+        return 0;
     return res->custom ? err_set(err, EINVAL, "field label not supported: %s", path)
                        : err_set(err, EINVAL,
                                  "\"%s\" is not a known field selector: only \"metadata.name\", "
@@ -91,6 +94,17 @@ static int parse_fields(struct filter *f, const char *text, struct err *err) {
     return 0;
 }
 
+static int filter_parse(struct filter *out, const char *labels, const char *fields,
+                        struct failure *f) {
+    _cleanup_err_ struct err err = ERR_INIT;
+    _cleanup_str_ struct str why = STR_INIT;
+    if (label_refusal(strna(labels), &why) || selector_parse(strna(labels), &out->labels, &err))
+        return fail_bad_request(f, "%s", why.len ? str_get(&why) : err_msg(&err));
+    if (parse_fields(out, strna(fields), &err))
+        return fail_bad_request(f, "%s", err_msg(&err));
+    return 0;
+}
+
 int filter_init(struct filter *out, const struct resource_info *res, const char *ns,
                 const char *labels, const char *fields, const char *const *selectable,
                 struct failure *f) {
@@ -98,13 +112,11 @@ int filter_init(struct filter *out, const struct resource_info *res, const char 
     if (!str_empty(ns))
         out->ns = arena_strndup(&out->arena, ns, strlen(ns));
     _cleanup_err_ struct err err = ERR_INIT;
-    _cleanup_str_ struct str why = STR_INIT;
-    if (label_refusal(strna(labels), &why) || selector_parse(strna(labels), &out->labels, &err)) {
-        fail_bad_request(f, "%s", why.len ? str_get(&why) : err_msg(&err));
+    if (filter_parse(out, labels, fields, f)) {
         filter_done(out);
         return -1;
     }
-    int rc = parse_fields(out, strna(fields), &err);
+    int rc = 0;
     for (size_t i = 0; !rc && i < out->fields.len; i++)
         rc = check_path(res, out->fields.p[i].path, selectable, &err);
     if (rc) {
@@ -113,6 +125,11 @@ int filter_init(struct filter *out, const struct resource_info *res, const char 
         return -1;
     }
     return 0;
+}
+
+int filter_check(const char *labels, const char *fields, struct failure *f) {
+    _cleanup_filter_ struct filter unwanted = {.ns = NULL};
+    return filter_parse(&unwanted, labels, fields, f);
 }
 
 void filter_done(struct filter *f) {

@@ -27,6 +27,8 @@ struct filter {
 int filter_init(struct filter *out, const struct resource_info *res, const char *ns,
                 const char *labels, const char *fields, const char *const *selectable,
                 struct failure *f);
+/* The first of the two alone: whether the selectors can be read. */
+int filter_check(const char *labels, const char *fields, struct failure *f);
 void filter_done(struct filter *f);
 bool filter_match(const struct filter *f, const struct record *r);
 /* The name that the fields demand, or NULL: what a watch of one object is about. */

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "model/type.h"
+#include "sim/api/filter.h"
 
 static int hex(char c) {
     return c >= '0' && c <= '9'   ? c - '0'
@@ -105,7 +106,7 @@ int query_list_options(const struct query *q, struct list_options *o, struct fai
     if (o->token && !*o->token)
         o->token = NULL;
     if (get_int(q, "timeoutSeconds", ABSENT64, &o->timeout, f) ||
-        get_int(q, "limit", 0, &o->limit, f))
+        get_int(q, "limit", 0, &o->limit, f) || filter_check(o->labels, o->fields, f))
         return -1;
     struct field_errors e = {0};
     const char *match = strna(query_get(q, "resourceVersionMatch"));

@@ -162,14 +162,17 @@ enum { NAME_TRIES = 8 }; /* as the real server's */
 int registry_create(const struct write *w, json_t **obj, struct record **out, struct failure *f) {
     if (check_namespace(w, *obj, f) || registry_check_namespace(w, meta_str(*obj, "name"), f))
         return -1;
-    if (!str_empty(meta_str(*obj, "resourceVersion")))
-        return fail(f, 500, "", "resourceVersion should not be set on objects to be created");
+    const char *version = strna(meta_str(*obj, "resourceVersion"));
+    bool versioned =
+        strspn(version, "0") < strlen(version) && strspn(version, "0123456789") == strlen(version);
     bool generated =
         !str_empty(meta_str(*obj, "generateName")) && str_empty(meta_str(*obj, "name"));
     _cleanup_json_ json_t *sent = generated ? json_deep_copy(*obj) : NULL;
     for (int i = 0;; i++) {
-        if (rules_create(w->api, w->res, obj, f))
+        if (rules_create(w->api, w->res, w->sub, obj, f))
             return -1;
+        if (versioned && !w->dry_run) /* only the storage minds */
+            return fail(f, 500, "", "resourceVersion should not be set on objects to be created");
         const char *name = meta_str(*obj, "name");
         const struct record *there = shelf_get(w->res->shelf, w->ns, name);
         if (!there)
@@ -191,31 +194,55 @@ static int remove_record(const struct write *w, struct record *r, struct record 
     return 0;
 }
 
+int registry_fail_uid(const struct write *w, const char *given, const char *found,
+                      struct failure *f) {
+    /* Where the real server keeps it in etcd: SpecialDefaultResourcePrefixes. */
+    const char *plural = plural_of(w);
+    bool grouped = w->res->info->custom || w->res == w->api->crds;
+    const char *prefix = *group_of(w)                ? plural
+                         : streq(plural, "nodes")    ? "minions"
+                         : streq(plural, "services") ? "services/specs"
+                                                     : plural;
+    _cleanup_str_ struct str key = STR_INIT;
+    str_addf(&key, "/registry/%s%s%s/", grouped ? group_of(w) : "", grouped ? "/" : "", prefix);
+    if (w->res->info->namespaced)
+        str_addf(&key, "%s/", strna(w->ns));
+    str_add(&key, w->name);
+    return fail_conflict(f, group_of(w), plural, w->name,
+                         "StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, "
+                         "AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in "
+                         "object meta: %s",
+                         str_get(&key), given, strna(found));
+}
+
+static int check_version(const json_t *obj, struct failure *f) {
+    const char *given = strna(meta_str(obj, "resourceVersion"));
+    if (strspn(given, "0123456789") != strlen(given))
+        return fail(f, 500, "", "strconv.ParseUint: parsing \"%s\": invalid syntax", given);
+    return 0;
+}
+
 int registry_update(const struct write *w, json_t **obj, struct record **out, bool *created,
                     struct failure *f) {
     struct record *old_record = shelf_get(w->res->shelf, w->ns, w->name);
     *created = false;
     const char *uid = meta_str(*obj, "uid");
     if (!old_record) {
-        if (!rules_create_on_update(w->res) || w->sub)
+        if (!rules_create_on_update(w->res) || w->patch)
             return fail_not_found(f, group_of(w), plural_of(w), w->name);
         if (!str_empty(uid))
-            return fail_conflict(
-                f, group_of(w), plural_of(w), w->name,
-                "Precondition failed: UID in precondition: %s, UID in object meta: "
-                "%s",
-                uid, "");
+            return registry_fail_uid(w, uid, NULL, f);
+        if (check_version(*obj, f))
+            return -1;
+        meta_set_str(*obj, "resourceVersion", NULL);
         *created = true;
         return registry_create(w, obj, out, f);
     }
     _cleanup_json_ json_t *old = record_json(old_record);
     if (!w->patch && !str_empty(uid) && !str_same(uid, meta_str(old, "uid")))
-        return fail_conflict(f, group_of(w), plural_of(w), w->name,
-                             "Precondition failed: UID in precondition: %s, UID in object meta: %s",
-                             uid, strna(meta_str(old, "uid")));
-    const char *given = strna(meta_str(*obj, "resourceVersion"));
-    if (strspn(given, "0123456789") != strlen(given))
-        return fail(f, 500, "", "strconv.ParseUint: parsing \"%s\": invalid syntax", given);
+        return registry_fail_uid(w, uid, meta_str(old, "uid"), f);
+    if (check_version(*obj, f))
+        return -1;
     if (check_namespace(w, *obj, f) || rules_update(w->api, w->res, w->sub, obj, old, f))
         return -1;
     meta_order(*obj);
@@ -316,8 +343,9 @@ static bool begin_graceful(struct world *world, json_t *obj, const struct delete
     return true;
 }
 
-/* The finalizers that the garbage collector works by. */
-static void set_propagation(json_t *obj, const struct delete_options *o) {
+/* The finalizers that the garbage collector works by; `orphans` is what the resource does when
+ * nobody says anything. */
+static void set_propagation(json_t *obj, const struct delete_options *o, bool orphans) {
     json_t *list = json_object_get(meta_of(obj), "finalizers");
     bool had_orphan = false, had_foreground = false;
     _cleanup_json_ json_t *kept = json_array();
@@ -340,7 +368,7 @@ static void set_propagation(json_t *obj, const struct delete_options *o) {
         orphan = streq(o->propagation, "Orphan");
         foreground = streq(o->propagation, "Foreground");
     } else {
-        orphan = had_orphan;
+        orphan = had_orphan || (!had_foreground && orphans);
         foreground = had_foreground && !had_orphan;
     }
     if (orphan)
@@ -370,7 +398,7 @@ int registry_delete(const struct write *w, const struct delete_options *o, struc
         return 0;
     }
     if (rules_collects_garbage(w->res))
-        set_propagation(obj, o);
+        set_propagation(obj, o, rules_orphans(w->res));
     bool finalizers = n_finalizers(obj) > 0;
     if (w->res == w->api->namespaces) {
         static const char *const kept[] = {"default", "kube-public", "kube-system"};

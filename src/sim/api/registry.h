@@ -21,6 +21,10 @@ struct write {
 
 /* The object is what rules_decode() made; it is changed or replaced, and stays the caller's. */
 int registry_create(const struct write *w, json_t **obj, struct record **out, struct failure *f);
+/* 409 about a uid that is not the object's (NULL: there is none), in the words of the real server's
+ * storage. */
+int registry_fail_uid(const struct write *w, const char *given, const char *found,
+                      struct failure *f);
 /* Replaces. *created when the resource allows that and there was none. */
 int registry_update(const struct write *w, json_t **obj, struct record **out, bool *created,
                     struct failure *f);

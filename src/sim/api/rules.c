@@ -89,14 +89,63 @@ static struct strategy_context context(struct api *a) {
     };
 }
 
-int rules_create(struct api *a, const struct resource *res, json_t **obj, struct failure *f) {
+/* The PodTopologyLabels admission plug-in: a pod has its node's zone and region. */
+void rules_topology_labels(struct api *a, const char *node, json_t *labels) {
+    static const char *const keys[] = {"topology.kubernetes.io/region",
+                                       "topology.kubernetes.io/zone"};
+    _cleanup_json_ json_t *found = str_empty(node) ? NULL : get(a, "nodes", NULL, node);
+    const json_t *have = json_object_get(json_object_get(found, "metadata"), "labels");
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (json_object_get(have, keys[i]))
+            json_object_set(labels, keys[i], json_object_get(have, keys[i]));
+}
+
+static void label_pod(struct api *a, json_t *pod) {
+    const char *node = json_str(json_object_get(pod, "spec"), "nodeName");
+    json_t *labels = json_object_get(meta_of(pod), "labels");
+    _cleanup_json_ json_t *more = json_object();
+    rules_topology_labels(a, node, more);
+    if (json_is_object(labels))
+        json_object_update(labels, more);
+    else if (json_object_size(more))
+        json_object_set(meta_of(pod), "labels", more);
+}
+
+/* A service that its status creates gets no addresses: the server's allocators hang on the main
+ * resource alone. */
+static int check_unallocated(const json_t *obj, struct failure *f) {
+    const json_t *spec = json_object_get(obj, "spec");
+    if (str_empty(json_str(spec, "clusterIP")) ||
+        json_array_size(json_object_get(spec, "clusterIPs")))
+        return 0;
+    struct field_errors e = {0};
+    field_error(&e, FIELD_REQUIRED, "spec.clusterIPs", NULL, "%s", "");
+    fail_invalid(f, "", "Service", strna(meta_str(obj, "name")), &e);
+    field_errors_done(&e);
+    return -1;
+}
+
+int rules_create(struct api *a, const struct resource *res, const char *sub, json_t **obj,
+                 struct failure *f) {
     if (res->custom)
         return custom_create(a, res, obj, f);
     if (res == a->crds)
         return definition_create(a, res, *obj, f) ? -1 : recanonical(res, obj, f);
     struct strategy_context ctx = context(a);
+    if (res == a->pods)
+        label_pod(a, *obj);
+    bool bare = sub && streq(res->info->kind, "Service");
+    if (bare) {
+        ctx.allocate = NULL;
+        if (check_unallocated(*obj, f))
+            return -1;
+    }
     if (strategy_create(strategy_of(res), &ctx, *obj, f))
         return -1;
+    if (bare) { /* nor families: those come with the addresses */
+        json_object_del(json_object_get(*obj, "spec"), "ipFamilies");
+        json_object_del(json_object_get(*obj, "spec"), "ipFamilyPolicy");
+    }
     return recanonical(res, obj, f);
 }
 
@@ -124,6 +173,11 @@ bool rules_create_on_update(const struct resource *res) {
 bool rules_collects_garbage(const struct resource *res) {
     const struct strategy *s = res->custom ? NULL : strategy_of(res);
     return !s || s->dependents != STRATEGY_NO_GC;
+}
+
+bool rules_orphans(const struct resource *res) {
+    const struct strategy *s = res->custom ? NULL : strategy_of(res);
+    return s && s->dependents == STRATEGY_ORPHAN;
 }
 
 bool rules_return_deleted(const struct resource *res) {

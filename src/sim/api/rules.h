@@ -12,13 +12,19 @@ int rules_decode(struct api *a, const struct resource *res, const json_t *raw, j
                  struct schema_notes *notes, struct failure *f);
 
 /* Makes of a decoded object what is stored: admission, system fields, a generated name, validation.
- * *obj may be replaced. */
-int rules_create(struct api *a, const struct resource *res, json_t **obj, struct failure *f);
+ * *obj may be replaced. `sub` is NULL, or "status" when a write of that creates it. */
+int rules_create(struct api *a, const struct resource *res, const char *sub, json_t **obj,
+                 struct failure *f);
 /* The same for a new version of `old`; `sub` is NULL or the subresource that is written. */
 int rules_update(struct api *a, const struct resource *res, const char *sub, json_t **obj,
                  const json_t *old, struct failure *f);
 
+/* Adds the labels that a pod gets from this node (which there may not be) to `labels`. */
+void rules_topology_labels(struct api *a, const char *node, json_t *labels);
+
 bool rules_create_on_update(const struct resource *res);
+/* Whether a deletion that says nothing about dependents leaves them alone. */
+bool rules_orphans(const struct resource *res);
 /* Owner references and propagation mean something: not for events. */
 bool rules_collects_garbage(const struct resource *res);
 /* DELETE answers with the object, not with a Status. */

@@ -97,9 +97,7 @@ static int apply(struct call *c, const struct write_options *o, const json_t *sc
     _cleanup_json_ json_t *obj = record_json(r);
     const char *version = meta_str(scale, "resourceVersion"), *uid = meta_str(scale, "uid");
     if (!str_empty(uid) && !str_same(uid, meta_str(obj, "uid")))
-        return fail_conflict(f, c->res->info->group, c->res->info->plural, c->name,
-                             "Precondition failed: UID in precondition: %s, UID in object meta: %s",
-                             uid, strna(meta_str(obj, "uid")));
+        return registry_fail_uid(&w, uid, meta_str(obj, "uid"), f);
     if (!str_empty(version))
         meta_set_str(obj, "resourceVersion", version);
     if (c->res->info->custom) {
@@ -120,29 +118,26 @@ static int apply(struct call *c, const struct write_options *o, const json_t *sc
     return 0;
 }
 
-/* A Scale from the client. */
-static int read_scale(struct call *c, const struct write_options *o, json_t *raw, json_t **out,
+/* A Scale from the client; `prefix` comes before the decoder's words. */
+static int read_scale(struct call *c, const struct write_options *o, const char *prefix,
+                      const json_t *raw, struct schema_notes *notes, json_t **out,
                       struct failure *f) {
-    const struct schema *s = schema_find("autoscaling", "v1", "Scale");
-    if (body_check_kind(raw, "autoscaling", "v1", "Scale", f))
-        return -1;
-    struct schema_notes notes = {0};
     _cleanup_err_ struct err err = ERR_INIT;
-    int rc = schema_canonical(s, raw, out, &notes, &err);
-    if (rc)
-        fail_bad_request(f, "Scale in version \"v1\" cannot be handled as a Scale: %s",
-                         err_msg(&err));
-    else
-        rc = body_notes(c, "Scale in version \"v1\" cannot be handled as a Scale: ", o->validation,
-                        &notes, f);
-    schema_notes_done(&notes);
-    return rc ? -1 : 0;
+    if (schema_canonical(schema_find("autoscaling", "v1", "Scale"), raw, out, notes, &err))
+        return fail_bad_request(f, "%s%s", prefix, err_msg(&err));
+    return body_notes(c, prefix, o->validation, notes, f);
 }
 
 int scale_put(struct call *c, const struct write_options *o, struct failure *f) {
     _cleanup_json_ json_t *raw = NULL, *scale = NULL;
+    _cleanup_free_ char *prefix = body_prefix("v1", "Scale");
     if (body_read(c, schema_find("autoscaling", "v1", "Scale"), &raw, f) ||
-        read_scale(c, o, raw, &scale, f))
+        body_check_kind(c, raw, "autoscaling", "v1", "Scale", f))
+        return -1;
+    struct schema_notes notes = {0};
+    int rc = read_scale(c, o, prefix, raw, &notes, &scale, f);
+    schema_notes_done(&notes);
+    if (rc)
         return -1;
     return apply(c, o, scale, f);
 }
@@ -158,9 +153,16 @@ int scale_patch(struct call *c, const struct write_options *o, struct failure *f
     if (registry_get(&w, &r, f))
         return -1;
     _cleanup_json_ json_t *obj = record_json(r), *now = NULL, *raw = NULL, *scale = NULL;
-    if (scale_of(c->res, obj, &now, f) ||
-        api_patched(c, o, schema_find("autoscaling", "v1", "Scale"), now, &raw, f) ||
-        read_scale(c, o, raw, &scale, f))
+    if (scale_of(c->res, obj, &now, f))
+        return -1;
+    struct schema_notes notes = {0};
+    _cleanup_failure_ struct failure why = FAILURE_INIT;
+    int rc = api_patched(c, o, schema_find("autoscaling", "v1", "Scale"), now, &raw, &notes, f);
+    if (!rc && (body_check_patched(raw, "autoscaling", "v1", "Scale", &why) ||
+                read_scale(c, o, "", raw, &notes, &scale, &why)))
+        rc = api_patch_refused(c, raw, why.message, f);
+    schema_notes_done(&notes);
+    if (rc)
         return -1;
     return apply(c, o, scale, f);
 }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "sim/api/registry.h"
+
 enum { PORT_FIRST = 30000, PORT_LAST = 32767, ADDRESSES = 1 << 16 };
 
 /* Is it in use by any Service? `port` 0: look for the address. */
@@ -42,6 +44,20 @@ static int give_address(struct api *a, json_t *spec, struct failure *f) {
                 "Internal error occurred: failed to allocate a serviceIP: range is full");
 }
 
+/* The real server notes whose an address is before anybody looks at the name. */
+static int fail_nameless(struct api *a, json_t *spec, struct failure *f) {
+    if (give_address(a, spec, f))
+        return -1;
+    struct field_errors e = {0};
+    field_error_shown(&e, FIELD_INVALID, "spec.clusterIPs", "[\"\"]",
+                      "failed to allocate IP: IPAddress.networking.k8s.io \"%s\" is invalid: "
+                      "spec.parentRef.name: Required value",
+                      json_str(spec, "clusterIP"));
+    fail_invalid(f, "", "Service", "", &e);
+    field_errors_done(&e);
+    return -1;
+}
+
 static bool wants_ports(const char *type) {
     return streq(type, "NodePort") || streq(type, "LoadBalancer");
 }
@@ -52,6 +68,8 @@ int services_allocate(struct api *a, json_t *service, const json_t *old, struct 
     if (streq(type, "ExternalName"))
         return 0;
     const json_t *was = json_object_get(old, "spec");
+    if (!old && str_empty(meta_str(service, "name")) && str_empty(json_str(spec, "clusterIP")))
+        return fail_nameless(a, spec, f);
     if (str_empty(json_str(spec, "clusterIP"))) {
         if (json_str(was, "clusterIP")) {
             json_object_set(spec, "clusterIP", json_object_get(was, "clusterIP"));

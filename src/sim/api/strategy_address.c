@@ -48,7 +48,7 @@ static bool parse_cidr(const char *text, struct address *out, int *bits, bool *s
     size_t digits = strspn(slash + 1, "0123456789");
     if (!parse(address, out) || digits == 0 || digits > 9 || slash[1 + digits])
         return false;
-    *bits = atoi(slash + 1);
+    *bits = (int)strtol(slash + 1, NULL, 10);
     *strict_bits = digits == 1 || slash[1] != '0';
     return *bits <= (out->family == ADDRESS_V4 ? 32 : 128);
 }

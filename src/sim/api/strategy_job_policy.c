@@ -129,7 +129,7 @@ int64_t count_indexes(const char *text, int64_t completions, struct str *why) {
                 str_addf(why, "cannot convert string to integer for index: \"%s\"", part);
                 return -1;
             }
-            ends[i] = atoll(number);
+            ends[i] = strtoll(number, NULL, 10);
             if (ends[i] >= completions) {
                 str_addf(why, "too large index: \"%s\"", part);
                 return -1;

@@ -149,8 +149,8 @@ struct pod_options pod_options(const json_t *old_spec, const json_t *old_meta, b
 /* strategy_pod_default.c */
 void default_pod(json_t *pod);
 void default_pod_template(json_t *tmpl);
-void default_volume_source(json_t *source);
-void default_claim(json_t *claim);
+void default_volume_source(json_t *volume);
+void default_claim(json_t *obj);
 void default_claim_spec(json_t *spec); /* strategy_claim.c */
 /* strategy_pod.c: what features that are off would allow; `old` is NULL on creation. */
 void drop_disabled_fields(json_t *spec, const json_t *old);

@@ -169,11 +169,10 @@ void meta_first_generation(json_t *obj) {
 }
 
 void meta_next_generation(json_t *obj, const json_t *old, bool changed) {
-    if (changed)
-        set_int(
-            object_at(obj, "metadata"), "generation",
-            json_integer_value(json_object_get(json_object_get(old, "metadata"), "generation")) +
-                1);
+    int64_t was =
+        json_integer_value(json_object_get(json_object_get(old, "metadata"), "generation"));
+    if (changed && was < INT64_MAX)
+        set_int(object_at(obj, "metadata"), "generation", was + 1);
 }
 
 void meta_reset_for_status(json_t *obj, const json_t *old) {

@@ -36,7 +36,7 @@ struct at at_named(const struct at *up, const char *key, const json_t *v);
 /* for (struct at item, ...): every element of a list. */
 #define at_each(item, list)                                                                        \
     for (size_t i_##item = 0; i_##item < json_array_size((list)->v); i_##item++)                   \
-        for (struct at item = at_index(list, i_##item), *once_##item = &item; once_##item;         \
+        for (struct at item = at_index(list, i_##item), *once_##item = &(item); once_##item;       \
              once_##item = NULL)
 
 /* Members. */

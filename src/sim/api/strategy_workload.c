@@ -283,7 +283,7 @@ static void set_template_generation(json_t *obj, int64_t n) {
 }
 
 static void prepare_daemon_set(struct strategy_call *c) {
-    int64_t was = atoll(meta_annotation(c->old ? c->old : c->obj, TEMPLATE_GENERATION));
+    int64_t was = strtoll(meta_annotation(c->old ? c->old : c->obj, TEMPLATE_GENERATION), NULL, 10);
     prepare_workload(c, false);
     if (c->part == STRATEGY_STATUS) {
         set_template_generation(c->obj, was);
@@ -295,7 +295,7 @@ static void prepare_daemon_set(struct strategy_call *c) {
     }
     bool changed = !same_value(json_object_get(json_object_get(c->obj, "spec"), "template"),
                                json_object_get(json_object_get(c->old, "spec"), "template"));
-    set_template_generation(c->obj, changed ? was + 1 : was);
+    set_template_generation(c->obj, changed && was < INT64_MAX ? was + 1 : was);
 }
 
 static void check_daemon_set_strategy(struct field_errors *e, const struct at *spec) {

@@ -59,11 +59,11 @@ void structural_float(struct str *out, double v) {
         snprintf(text, sizeof text, "%.*e", precision - 1, v);
     while (strtod(text, NULL) != v && precision++ < 17);
     /* %v is %g with as many digits as it takes, where an exponent is written from 1e+06 on. */
-    int exponent = atoi(strchr(text, 'e') + 1);
+    long exponent = strtol(strchr(text, 'e') + 1, NULL, 10);
     if (exponent < -4 || exponent >= 6)
         str_add(out, text);
     else
-        str_addf(out, "%.*f", MAX_OF(precision - 1 - exponent, 0), v);
+        str_addf(out, "%.*f", (int)MAX_OF(precision - 1 - exponent, 0L), v);
 }
 
 static int compare_keys(const void *a, const void *b) {

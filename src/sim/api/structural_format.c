@@ -43,7 +43,7 @@ static bool matches(const char *pattern, struct view text) {
 static bool isbn_digits(struct view text, char *out, size_t want) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
-        if (memchr(" \t\n\f\r-", text.p[i], 6))
+        if (text.p[i] && strchr(" \t\n\f\r-", text.p[i]))
             continue;
         if (n == want)
             return false;

@@ -127,7 +127,7 @@ const json_t *kw_items(const json_t *schema);
 
 enum stype stype_of(const char *name);
 /* "integer,string" of a set of types. */
-const char *stype_names(unsigned types);
+const char *stype_names(unsigned set);
 const struct snode *snode_property(const struct snode *n, const char *name);
 /* The node for a member: its own, or that of additionalProperties, or NULL. */
 const struct snode *snode_member(const struct snode *n, const char *name);

@@ -78,8 +78,7 @@ static bool mail_quoted(struct mail *m, bool *empty) {
 /* Characters and dots. In names of people dots may stand anywhere. */
 static bool mail_atom(struct mail *m, bool permissive) {
     size_t n = 0;
-    while (n < m->rest.len && mail_visible(m->rest.p[n]) &&
-           !memchr("()<>[]:;@\\,\"", m->rest.p[n], 12))
+    while (n < m->rest.len && mail_visible(m->rest.p[n]) && !strchr("()<>[]:;@\\,\"", m->rest.p[n]))
         n++;
     struct view atom = {m->rest.p, n};
     if (!n)

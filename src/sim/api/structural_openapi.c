@@ -200,6 +200,10 @@ static void check_list_type(const json_t *schema, const struct spath *path,
 
 /* --- CEL rules: their form --- */
 
+static bool is_blank(char c) {
+    return c && strchr(" \t\n\v\f\r", c);
+}
+
 /* As Go's strings.TrimSpace() sees blanks: Unicode's too, of which only a few exist. */
 static struct view trimmed(const char *text) {
     static const char *const blanks[] = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80",
@@ -208,9 +212,9 @@ static struct view trimmed(const char *text) {
     struct view v = view_of(strna(text));
     for (size_t before = v.len + 1; before != v.len;) {
         before = v.len;
-        while (v.len && memchr(" \t\n\v\f\r", v.p[0], 6))
+        while (v.len && is_blank(v.p[0]))
             v.p++, v.len--;
-        while (v.len && memchr(" \t\n\v\f\r", v.p[v.len - 1], 6))
+        while (v.len && is_blank(v.p[v.len - 1]))
             v.len--;
         for (size_t i = 0; i < ARRAY_LEN(blanks); i++) {
             size_t n = strlen(blanks[i]);
@@ -314,8 +318,10 @@ static void check_properties(const json_t *schema, const struct spath *path, boo
         if (resource &&
             (streq(name, "metadata") || streq(name, "kind") || streq(name, "apiVersion"))) {
             sub.inside_meta = true;
-            if (root)
-                sub.no_defaults = why = xasprintf("in top-level %s", name);
+            if (root) {
+                why = xasprintf("in top-level %s", name);
+                sub.no_defaults = why;
+            }
         }
         check(property, SPATH_KEYED(at, name), false, &sub, e);
     }

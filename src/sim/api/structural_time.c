@@ -166,7 +166,7 @@ static bool is_scala_duration(struct view v) {
             i++;
             continue;
         }
-        while (end < v.len && memchr(" \t\n\f\r", v.p[end], 5))
+        while (end < v.len && v.p[end] && strchr(" \t\n\f\r", v.p[end]))
             end++;
         for (word = end; word < v.len; word++) {
             bool micro = word + 1 < v.len && !memcmp(v.p + word, "\xc2\xb5", 2);

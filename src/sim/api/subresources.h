@@ -32,9 +32,11 @@ void api_answer(struct call *c, int code, const struct record *r);
 /* Answers with a value that is not stored, of the given kind. */
 void api_answer_value(struct call *c, int code, const char *group, const char *version,
                       const char *kind, const json_t *value);
-/* The body as a patch of `current`. */
+/* The body as a patch of `current`; `notes` gets what a strict reader has against the body. */
 int api_patched(struct call *c, const struct write_options *o, const struct schema *schema,
-                const json_t *current, json_t **out, struct failure *f);
+                const json_t *current, json_t **out, struct schema_notes *notes, struct failure *f);
+/* 422 with the decoder's words about what the patch has left. */
+int api_patch_refused(struct call *c, const json_t *patched, const char *why, struct failure *f);
 /* Gives a stored custom object the apiVersion of the version that is served here. */
 void resource_relabel(const struct resource *res, json_t *obj);
 

@@ -3,11 +3,13 @@
 #include <strings.h>
 
 #include "sim/api/body.h"
+#include "sim/api/gotext.h"
 #include "sim/api/patch.h"
 #include "sim/api/print.h"
 #include "sim/api/registry.h"
 #include "sim/api/rules.h"
 #include "sim/api/subresources.h"
+#include "sim/schema/text_read.h"
 
 static struct write write_of(struct call *c, bool dry_run) {
     return (struct write){.api = c->api,
@@ -52,7 +54,8 @@ int api_get(struct call *c, struct failure *f) {
 
 int api_create(struct call *c, struct failure *f) {
     struct write_options o;
-    if (query_write_options(&c->query, "CreateOptions", &o, f))
+    if (body_check_type(c, c->res->schema, f) ||
+        query_write_options(&c->query, "CreateOptions", &o, f))
         return -1;
     _cleanup_json_ json_t *obj = NULL;
     if (body_object(c, c->res, o.validation, &obj, f))
@@ -140,71 +143,181 @@ static int patch_kind_of(struct call *c, enum patch_kind *out, struct failure *f
     return -1;
 }
 
-/* The patch itself is JSON, or YAML that is read as such. */
-static int read_patch(struct call *c, json_t **out, struct failure *f) {
-    json_error_t error;
-    *out = json_loadb(strna(c->req->body.p), c->req->body.len, JSON_DECODE_ANY, &error);
-    if (!*out)
-        return fail_bad_request(f, "error decoding patch: %s", error.text);
-    return 0;
+int api_nameless(struct call *c, struct failure *f) {
+    enum patch_kind kind;
+    if (streq(c->req->method, "PATCH") && patch_kind_of(c, &kind, f))
+        return -1;
+    return fail_bad_request(f, "name must be provided");
+}
+
+/* What the body is refused with when it is no JSON: each kind of patch has a reader of its own. */
+static int no_json(const struct patch *p, const struct err *err, struct failure *f) {
+    if (p->kind == PATCH_MERGE && p->unchecked)
+        return fail_bad_request(f, "Invalid JSON Patch");
+    bool bare = p->kind == PATCH_STRATEGIC || p->unchecked;
+    return fail_bad_request(f, "%s%s", bare ? "" : "error decoding patch: ", err_msg(err));
 }
 
 int api_patched(struct call *c, const struct write_options *o, const struct schema *schema,
-                const json_t *current, json_t **out, struct failure *f) {
+                const json_t *current, json_t **out, struct schema_notes *notes,
+                struct failure *f) {
     struct patch p = {.schema = schema, .unchecked = o->validation == VALIDATE_IGNORE};
     _cleanup_json_ json_t *body = NULL;
-    if (patch_kind_of(c, &p.kind, f) || read_patch(c, &body, f))
+    _cleanup_err_ struct err err = ERR_INIT;
+    if (patch_kind_of(c, &p.kind, f))
         return -1;
+    p.text = (struct view){strna(c->req->body.p), c->req->body.len};
+    if (text_read(p.text, p.kind == PATCH_JSON ? NULL : notes, &body, &err))
+        return no_json(&p, &err, f);
     p.body = body;
-    struct schema_notes notes = {0};
-    int rc = patch_apply(&p, current, out, &notes, f, NULL);
-    if (!rc && body_notes(c, "", o->validation, &notes, f)) {
-        json_decref(*out);
-        *out = NULL;
-        rc = -1;
-    }
-    schema_notes_done(&notes);
-    return rc;
+    return patch_apply(&p, current, out, notes, f, NULL);
 }
 
-/* What the patched object is refused with when it cannot be decoded. */
-static int invalid_patch(const json_t *raw, const char *why, struct failure *f) {
+/* As Go's %v prints a value that was read from JSON. */
+static void go_value(struct str *out, const json_t *v) {
+    if (json_is_object(v)) {
+        _cleanup_json_ json_t *sorted = go_sorted(v);
+        const char *key, *blank = "";
+        json_t *item;
+        str_add(out, "map[");
+        json_object_foreach(sorted, key, item) {
+            str_addf(out, "%s%s:", blank, key);
+            go_value(out, item);
+            blank = " ";
+        }
+        str_addc(out, ']');
+    } else if (json_is_array(v)) {
+        size_t i;
+        json_t *item;
+        str_addc(out, '[');
+        json_array_foreach(v, i, item) {
+            str_add(out, i ? " " : "");
+            go_value(out, item);
+        }
+        str_addc(out, ']');
+    } else if (json_is_string(v)) {
+        str_addn(out, json_string_value(v), json_string_length(v));
+    } else if (json_is_null(v)) {
+        str_add(out, "<nil>");
+    } else {
+        go_json(out, v);
+    }
+}
+
+/* How the converter of strategic patches words what the decoder of JSON says as "json: cannot
+ * unmarshal number into Go struct field ObjectMeta.metadata.labels of type string"
+ * (fromUnstructured in apimachinery's pkg/runtime/converter.go). The decoder does not say whether a
+ * named type is a struct or a word: the first is assumed unless what was given would be one. */
+static char *converters_words(const char *why) {
+    static const char begin[] = "json: cannot unmarshal ";
+    const char *given = strstr(why, begin), *type = strstr(why, " of type ");
+    if (!given || !type)
+        return xstrdup(why);
+    given += strlen(begin);
+    type += strlen(" of type ");
+    bool number = strncmp(given, "number", 6) == 0, object = strncmp(given, "object", 6) == 0;
+    /* "number 1.5 into", but "number into" of an integer */
+    size_t digits = number && given[6] == ' ' ? strcspn(given + 7, " ") : 0;
+    bool broken = digits && strcspn(given + 7, ".") < digits;
+    const char *from = number                            ? (broken ? "float64" : "int64")
+                       : strncmp(given, "bool", 4) == 0  ? "bool"
+                       : strncmp(given, "array", 5) == 0 ? "slice"
+                       : object                          ? "map"
+                                                         : "string";
+    if (strncmp(type, "map[", 4) == 0)
+        return xasprintf("cannot restore map from %s", from);
+    if (strncmp(type, "[]", 2) == 0)
+        return xasprintf("cannot restore slice from %s", from);
+    bool named = strchr(type, '.') != NULL;
+    if (named && !object)
+        return xasprintf("cannot restore struct from: %s", from);
+    /* Go converts numbers to other numbers and, as characters, to strings; the server does not. */
+    if (number && !streq(type, "bool") && !(broken && streq(type, "string")))
+        return xasprintf("cannot convert %s to %s", from, type);
+    return xasprintf("unrecognized type: %s", named ? "string" : type);
+}
+
+int api_patch_refused(struct call *c, const json_t *raw, const char *why, struct failure *f) {
+    enum patch_kind kind;
+    if (patch_kind_of(c, &kind, f))
+        return -1;
     struct field_errors e = {0};
     _cleanup_str_ struct str text = STR_INIT;
-    json_dump_text(raw, &text);
+    _cleanup_free_ char *words = kind == PATCH_STRATEGIC ? converters_words(why) : xstrdup(why);
+    if (kind == PATCH_STRATEGIC) {
+        _cleanup_json_ json_t *body = NULL;
+        text_read((struct view){strna(c->req->body.p), c->req->body.len}, NULL, &body, NULL);
+        go_value(&text, body);
+    } else {
+        json_dump_text(raw, &text);
+    }
     json_t *given = json_stringn(text.p, text.len);
-    field_error(&e, FIELD_INVALID, "patch", given, "%s", why);
+    field_error(&e, FIELD_INVALID, "patch", given, "%s", words);
     fail_invalid(f, "", "", "", &e);
     json_decref(given);
     field_errors_done(&e);
     return -1;
 }
 
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The patched object, decoded; what the decoder says of it is told without the handler's words. */
+static int decode_patched(struct call *c, const struct write_options *o, json_t *raw,
+                          struct schema_notes *notes, json_t **out, struct failure *f) {
+    const struct resource_info *i = c->res->info;
+    _cleanup_failure_ struct failure why = FAILURE_INIT;
+    if (!json_is_object(raw))
+        return api_patch_refused(c, raw, "the patch does not leave an object", f);
+    enum patch_kind kind;
+    if (patch_kind_of(c, &kind, f))
+        return -1;
+    static const char *const names[] = {"kind", "apiVersion"};
+    for (size_t n = 0; kind == PATCH_STRATEGIC && n < ARRAY_LEN(names); n++)
+        if (json_is_string(json_object_get(raw, names[n]))) /* nobody looks at them */
+            json_object_del(raw, names[n]);
+    size_t before = notes->texts.len;
+    int rc = c->res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, &why)
+                            : body_check_patched(raw, i->group, i->version, i->kind, &why);
+    if (!rc)
+        rc = rules_decode(c->api, c->res, raw, out, notes, &why);
+    if (!rc && kind == PATCH_STRATEGIC) /* its converter walks a map and sorts what it found */
+        qsort(notes->texts.p + before, notes->texts.len - before, sizeof *notes->texts.p, by_text);
+    if (!rc) {
+        rc = body_notes(c, "", o->validation, notes, &why);
+        if (rc) {
+            json_decref(*out);
+            *out = NULL;
+        }
+    }
+    if (!rc)
+        return 0;
+    _cleanup_free_ char *prefix = body_prefix(i->version, i->kind);
+    size_t n = strncmp(why.message, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+    return api_patch_refused(c, raw, why.message + n, f);
+}
+
 int api_patch(struct call *c, struct failure *f) {
     struct write_options o;
-    if (query_write_options(&c->query, "PatchOptions", &o, f))
+    enum patch_kind kind;
+    if (patch_kind_of(c, &kind, f) || query_write_options(&c->query, "PatchOptions", &o, f))
         return -1;
     if (c->sub && streq(c->sub, "scale"))
         return scale_patch(c, &o, f);
     struct write w = write_of(c, o.dry_run);
     struct record *current;
-    enum patch_kind kind;
-    if (patch_kind_of(c, &kind, f) || registry_get(&w, &current, f))
+    if (registry_get(&w, &current, f))
         return -1;
     _cleanup_json_ json_t *old = record_json(current), *raw = NULL, *obj = NULL;
     if (c->res->info->custom) /* in the version that was asked for */
         resource_relabel(c->res, old);
-    if (api_patched(c, &o, c->res->schema, old, &raw, f))
-        return -1;
-    const struct resource_info *i = c->res->info;
-    _cleanup_failure_ struct failure why = FAILURE_INIT;
-    if (!json_is_object(raw))
-        return invalid_patch(raw, "the patch does not leave an object", f);
-    if ((c->res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, &why)
-                        : body_check_kind(raw, i->group, i->version, i->kind, &why)) ||
-        body_decode(c, c->res, o.validation, raw, &obj, &why))
-        return invalid_patch(raw, why.message, f);
-    if (check_name(c, obj, f))
+    struct schema_notes notes = {0};
+    int rc = api_patched(c, &o, c->res->schema, old, &raw, &notes, f);
+    if (!rc)
+        rc = decode_patched(c, &o, raw, &notes, &obj, f);
+    schema_notes_done(&notes);
+    if (rc || check_name(c, obj, f))
         return -1;
     w.patch = true;
     struct record *r;
@@ -283,14 +396,14 @@ int api_delete_collection(struct call *c, struct failure *f) {
             continue;
         struct write w = {
             .api = c->api, .res = c->res, .ns = m->ns, .name = m->name, .dry_run = dry_run};
+        /* The answer has them as they were found. */
+        print_list_item(&p, chosen.p[i], &c->reply->body);
         struct record *r;
         bool gone;
         struct delete_options each = o;
         rc = registry_delete(&w, &each, &r, &gone, f);
-        if (rc)
-            break;
-        print_list_item(&p, r, &c->reply->body);
-        record_unref(r);
+        if (!rc)
+            record_unref(r);
     }
     vec_done(&chosen);
     free((void *)head.token);

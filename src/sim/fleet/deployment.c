@@ -276,7 +276,14 @@ static bool sync_revision(struct look *l, bool create) {
     char digits[24];
     (void)snprintf(digits, sizeof digits, "%" PRId64, revision);
     if (!str_same(map_get(l->d->meta.annotations, REVISION), digits)) {
-        fleet_set_meta(l->f, l->f->deployments, l->r, "annotations", REVISION, digits);
+        /* As the controller writes it: with the status, so that no new generation comes of it. */
+        json_t *obj = record_json(l->r), *pairs = json_object_get(meta_of(obj), "annotations");
+        if (!pairs) {
+            pairs = json_object();
+            json_object_set_new(meta_of(obj), "annotations", pairs);
+        }
+        json_object_set_new(pairs, REVISION, json_string(digits));
+        fleet_update(l->f, l->f->deployments, "status", obj, NULL);
         struct record *now = shelf_get(l->f->deployments->shelf, l->d->meta.ns, l->d->meta.name);
         if (!now)
             return false;

@@ -32,8 +32,7 @@ static json_t *wanted_class(const struct fleet *f, const struct pvc *pvc) {
     if (!provisioner)
         provisioner = map_get(annotations, ANN_OLD_PROVISIONER);
     const struct record *class = class_find(f, claim_class(pvc));
-    if (!str_same(provisioner, DISK_DRIVER) || !class || !str_empty(pvc->volume_name) ||
-        pvc->meta.deleted)
+    if (!str_same(provisioner, DISK_DRIVER) || !class || !str_empty(pvc->volume_name))
         return NULL;
     json_t *obj = record_json(class);
     if (str_same(json_str(obj, "provisioner"), DISK_DRIVER) &&

@@ -9,6 +9,7 @@
 #include "sim/fleet/workload.h"
 
 #define CONTROLLER "persistentvolume-controller"
+#define HOST_PATH  "kubernetes.io/host-path"
 
 /* PVClaimBinderSyncPeriod. Claims that wait are looked at so often: nobody tells them of a volume.
  */
@@ -254,7 +255,7 @@ static const char *migrated(const char *provisioner) {
 static char *cannot_provision(const char *provisioner) {
     if (!str_starts(provisioner, "kubernetes.io/"))
         return NULL;
-    if (streq(provisioner, "kubernetes.io/host-path"))
+    if (streq(provisioner, HOST_PATH))
         return xasprintf("Failed to create provisioner: provisioning in volume plugin \"%s\" is "
                          "disabled",
                          provisioner);
@@ -275,16 +276,18 @@ static bool provision(struct fleet *f, struct record *claim) {
     _cleanup_json_ json_t *spec = record_json(class);
     const char *provisioner = migrated(strna(json_str(spec, "provisioner")));
     _cleanup_free_ char *why = cannot_provision(provisioner);
-    if (why) {
-        fleet_event(f, CONTROLLER, f->pvcs, claim, "Warning", "ProvisioningFailed", "%s", why);
-        return true;
-    }
-    if (!str_same(map_get(pvc->meta.annotations, ANN_PROVISIONER), provisioner)) {
+    /* The one that it has of its own says no later than those that it does not have. */
+    if ((!why || streq(provisioner, HOST_PATH)) &&
+        !str_same(map_get(pvc->meta.annotations, ANN_PROVISIONER), provisioner)) {
         json_t *obj = record_json(claim);
         json_object_set_new(annotations_of(obj), ANN_OLD_PROVISIONER, json_string(provisioner));
         json_object_set_new(annotations_of(obj), ANN_PROVISIONER, json_string(provisioner));
         if (!fleet_update(f, f->pvcs, NULL, obj, NULL))
             return false;
+    }
+    if (why) {
+        fleet_event(f, CONTROLLER, f->pvcs, claim, "Warning", "ProvisioningFailed", "%s", why);
+        return true;
     }
     struct record *now = claim_get(f, pvc->meta.ns, pvc->meta.name);
     if (now)

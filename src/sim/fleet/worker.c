@@ -128,16 +128,19 @@ static void take_step(void *arg) {
     const char *text = map_get(pod->meta.annotations, SIM_ANNOTATION "exit");
     int code = text ? (int)strtol(text, NULL, 10) : 0;
     switch (step) {
-    case STEP_START:
+    case STEP_START: {
         if (!volumes_ready(f, pod)) {
             w->step = STEP_START; /* asks again, as the kubelet does */
             clock_set(&f->world->clock, &w->alarm,
                       f->world->clock.now + fleet_delay(f, MSEC(300), SEC(1)), take_step, w);
             return;
         }
-        report(w, (struct pod_report){.stage = POD_RUNNING, .restarted = w->lost});
+        /* First: the report makes us look again. */
+        bool lost = w->lost;
         w->lost = false;
+        report(w, (struct pod_report){.stage = POD_RUNNING, .restarted = lost});
         break;
+    }
     case STEP_READY:
         report(w, (struct pod_report){.stage = POD_READY});
         break;

@@ -212,6 +212,26 @@ static void label_keys(void **state) {
                FAR);
 }
 
+/* More namespaces than a rule is kept with. */
+static void any_number_of_namespaces(void **state) {
+    struct scene *s = *state;
+    struct str names = STR_INIT;
+    four_nodes(s);
+    for (int i = 0; i < 300; i++)
+        str_addf(&names, "'s%d',", i);
+    put_pod(s, "s250", "db", "a", "%s", "");
+    put_pod(s, "other", "db", "b", "%s", "");
+    _cleanup_free_ char *pod =
+        xasprintf(POD("", HATE(TERM("db", "host", ",'namespaces':[%s'last']"))), str_get(&names));
+    assert_why(s, "a", pod, FAR);
+    assert_fits(s, "b", pod);
+    put_pod(s, "last", "db", "b", "%s", "");
+    assert_why(s, "b", pod, FAR);
+    fit_remove_pod(s->fit, "s250", "db");
+    assert_fits(s, "a", pod);
+    str_done(&names);
+}
+
 /* More topology keys than nodes have slots for. */
 static void any_number_of_topology_keys(void **state) {
     struct scene *s = *state;
@@ -264,6 +284,12 @@ static void preferences_count_both_ways(void **state) {
     assert_string_equal(scene_scores(s, POD("", LIKE(WEIGHT("8", TERM("db", "zone", "")) "," WEIGHT(
                                                     "2", TERM("web", "zone", ""))))),
                         "a:500 b:350 x:300");
+    /* a namespace that is named twice counts once */
+    assert_string_equal(
+        scene_scores(
+            s, POD("", LIKE(WEIGHT("5", TERM("db", "zone", ",'namespaces':['d','d']")) "," WEIGHT(
+                           "5", TERM("web", "zone", ""))))),
+        "a:500 b:500 x:300");
     /* what others like or shun; to be wanted by them counts one */
     put_pod(s, "d", "fan", "x", LIKE(WEIGHT("%s", TERM("me", "zone", ""))), "4");
     put_pod(s, "d", "needy", "b", WANT(TERM("%s", "zone", "")), "me");
@@ -283,6 +309,7 @@ int main(void) {
         SCENE_TEST(namespaces_are_named_or_selected),
         SCENE_TEST(namespaces_of_those_who_forbid),
         SCENE_TEST(label_keys),
+        SCENE_TEST(any_number_of_namespaces),
         SCENE_TEST(any_number_of_topology_keys),
         SCENE_TEST(empty_values_are_a_domain),
         SCENE_TEST(preferences_count_both_ways),

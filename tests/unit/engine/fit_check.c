@@ -87,6 +87,42 @@ static void codes_say_which_rule(void **state) {
     assert_false(v.final); /* nothing of the last question is left over */
 }
 
+/* What no sane pod has is refused; a pod that has it already and is there does no harm. */
+static void lists_beyond_measure(void **state) {
+    struct scene *s = *state;
+    static const char refused[] =
+        "!pod has more than 256 affinity terms or topology spread constraints";
+    static const char term[] = "{'topologyKey':'k','labelSelector':{'matchLabels':{'a':'%d'}}}";
+    scene_node(s, "n", "'k':'v'");
+    for (int n = 256; n <= 257; n++) {
+        struct str terms = STR_INIT, constraints = STR_INIT;
+        for (int i = 0; i < n; i++) {
+            str_add(&terms, i ? "," : "");
+            str_addf(&terms, term, i);
+            str_addf(&constraints,
+                     "%s{'maxSkew':1,'topologyKey':'k','whenUnsatisfiable':'DoNotSchedule'}",
+                     i ? "," : "");
+        }
+        _cleanup_free_ char *apart =
+            xasprintf("'affinity':{'podAntiAffinity':{'"
+                      "requiredDuringSchedulingIgnoredDuringExecution':[%s]}}",
+                      str_get(&terms));
+        _cleanup_free_ char *one = xasprintf(POD("", "%s"), apart);
+        _cleanup_free_ char *two =
+            xasprintf(POD("", "'topologySpreadConstraints':[%s]"), str_get(&constraints));
+        assert_string_equal(scene_why(s, "n", one), n > 256 ? refused : "");
+        assert_string_equal(scene_why(s, "n", two), n > 256 ? refused : "");
+        scene_put(s, &kind_pod,
+                  "{'metadata':{'namespace':'d','name':'p'},'spec':{'nodeName':'n',%s}}", apart);
+        assert_why(s, "n", POD("'a':'255'", ""),
+                   "node(s) didn't satisfy existing pods anti-affinity rules");
+        assert_fits(s, "n", POD("'a':'256'", ""));
+        fit_remove_pod(s->fit, "d", "p");
+        str_done(&terms);
+        str_done(&constraints);
+    }
+}
+
 /* --- room that was made for another --- */
 
 #define NOMINATED(name, node, priority, spec)                                                      \
@@ -145,11 +181,9 @@ static void who_is_awaited_does_not_help(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(the_first_rule_that_says_no),
-        SCENE_TEST(nodes_that_are_not_there),
-        SCENE_TEST(gates_keep_a_pod_waiting),
-        SCENE_TEST(codes_say_which_rule),
-        SCENE_TEST(room_is_kept_for_the_more_important),
+        SCENE_TEST(the_first_rule_that_says_no),  SCENE_TEST(nodes_that_are_not_there),
+        SCENE_TEST(gates_keep_a_pod_waiting),     SCENE_TEST(codes_say_which_rule),
+        SCENE_TEST(lists_beyond_measure),         SCENE_TEST(room_is_kept_for_the_more_important),
         SCENE_TEST(who_is_awaited_does_not_help),
     };
     return cmocka_run_group_tests_name("engine/fit_check", tests, NULL, NULL);

@@ -88,6 +88,17 @@ static void nodes_that_were_not_asked(void **state) {
         "0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity]." TAIL
         "0/3 nodes are available: 3 Preemption is not helpful for scheduling.");
     assert_string_equal(scene_explain(s, POD("", ONLY("'b'"))), "");
+    /* a node that is named twice is one */
+    assert_string_equal(
+        scene_explain(s, POD("",
+                             CPU("2") ",'affinity':{'nodeAffinity':{"
+                                      "'requiredDuringSchedulingIgnoredDuringExecution':{"
+                                      "'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name',"
+                                      "'operator':'In','values':['b']}]},{'matchFields':[{'key':"
+                                      "'metadata.name','operator':'In','values':['b']}]}]}}}")),
+        "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) "
+        "[NodeAffinity]." TAIL
+        "0/3 nodes are available: 3 Preemption is not helpful for scheduling.");
 }
 
 static void trouble_with_the_pod_itself(void **state) {

@@ -300,6 +300,24 @@ static void pods_of_a_controller_are_spread_by_default(void **state) {
     assert_scores(s, own, "a 0, b 0, c 0, d 0");
 }
 
+/* By node with a skew of 3 and by zone with one of 5: for the node with a pod each gives ln 4,
+ * since there are two domains, and the skew less one: 2 (ln 4) + 2 + 4 = 9 rounded, against 6. Of 9
+ * + 6 the first keeps 6/9. */
+static void zones_count_by_default_too(void **state) {
+    struct scene *s = *state;
+    static const char owned[] =
+        "{'metadata':{'namespace':'d','name':'%s','uid':'%s','ownerReferences':[{'apiVersion':"
+        "'apps/v1','kind':'StatefulSet','name':'o','uid':'o','controller':true}]},'spec':{%s}}";
+    for (const char *n = "ab"; *n; n++)
+        scene_put(s, &kind_node,
+                  "{'metadata':{'name':'%c','labels':{'kubernetes.io/hostname':'%c',"
+                  "'topology.kubernetes.io/zone':'%c'}},'status':{'allocatable':{'pods':'100'}}}",
+                  *n, *n, *n);
+    scene_put(s, &kind_pod, owned, "p", "p", "'nodeName':'a'");
+    _cleanup_free_ char *mine = xasprintf(owned, "new", "new", "");
+    assert_scores(s, mine, "a 66, b 100");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(the_skew_is_limited),
@@ -313,6 +331,7 @@ int main(void) {
         SCENE_TEST(a_node_that_does_not_fit_is_no_candidate),
         SCENE_TEST(two_soft_constraints),
         SCENE_TEST(pods_of_a_controller_are_spread_by_default),
+        SCENE_TEST(zones_count_by_default_too),
     };
     return cmocka_run_group_tests_name("engine/fit_spread", tests, NULL, NULL);
 }

@@ -286,10 +286,17 @@ static void the_smallest_volume_that_will_do(void **state) {
     assert_string_equal(binding(s, "a", two), "c=pv3 big=pv9");
     fit_remove_volume(s->fit, "pv9");
     assert_why(s, "a", two, NONE);
+    /* the scheduler wants a volume for each time that a claim is named */
+    const char *twice =
+        POD("", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}},{'name':'w',"
+                "'persistentVolumeClaim':{'claimName':'c'}}]");
+    assert_why(s, "a", twice, NONE);
+    assert_string_equal(binding(s, "b", twice), "c=pv2 c=pv3");
     /* reserved for it: that one or none */
     volume(s, "mine", "", HAS("5Gi", ",'claimRef':{'namespace':'d','name':'c'}" ON("b")));
     assert_why(s, "a", POD_WITH("c"), NONE);
     assert_string_equal(binding(s, "b", POD_WITH("c")), "c=mine");
+    assert_string_equal(binding(s, "b", twice), "c=mine c=pv2");
 }
 
 static void volumes_can_be_made(void **state) {

@@ -10,8 +10,8 @@
 
 void sim_site_seed(struct sim_site *s, bool fleet, uint64_t seed) {
     *s = (struct sim_site){0};
-    s->sim = sim_new(&(struct sim_options){
-        .seed = seed, .start = SIM_START, .speed = 1, .no_fleet = !fleet});
+    s->sim = sim_new(
+        &(struct sim_options){.seed = seed, .start = SIM_START, .speed = 1, .no_fleet = !fleet});
     s->api = sim_api(s->sim);
     s->fleet = sim_fleet(s->sim);
     s->world = sim_world(s->sim);
@@ -57,7 +57,8 @@ json_t *sim_ask(struct sim_site *s, int code, const char *method, const char *ta
                 const char *body) {
     const char *type = "application/json";
     if (strcmp(method, "PATCH") == 0)
-        type = body && *body == '[' ? "application/json-patch+json" : "application/merge-patch+json";
+        type =
+            body && *body == '[' ? "application/json-patch+json" : "application/merge-patch+json";
     return sim_ask_as(s, code, method, target, NULL, type, body);
 }
 

@@ -92,6 +92,9 @@ static void test_generations(void **state) {
     expect_member(obj, "metadata/generation", "1");
     meta_next_generation(obj, old, true);
     expect_member(obj, "metadata/generation", "5");
+    json_object_set_new(json_object_get(old, "metadata"), "generation", json_integer(INT64_MAX));
+    meta_next_generation(obj, old, true); /* does not overflow */
+    expect_member(obj, "metadata/generation", "5");
 }
 
 int main(void) {

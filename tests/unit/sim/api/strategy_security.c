@@ -66,7 +66,7 @@ static void test_windows(void **state) {
                    "Pod \"a\" is invalid: spec.hostPID: Forbidden: cannot be set for a windows "
                    "pod");
     expect_refused(POD(",'os':{'name':'plan9'}"),
-                   "Pod \"a\" is invalid: spec.os.name: Unsupported value: \"plan9\": supported "
+                   "Pod \"a\" is invalid: spec.os: Unsupported value: \"plan9\": supported "
                    "values: \"linux\", \"windows\"");
 }
 

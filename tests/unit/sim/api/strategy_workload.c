@@ -79,6 +79,24 @@ static void test_daemon_set(void **state) {
     expect_member(next, "metadata/generation", "2");
 }
 
+/* The generation of the template, in an annotation that dates from before there were revisions. */
+static void test_template_generation(void **state) {
+    _cleanup_json_ json_t *d = expect_taken(WORKLOAD("DaemonSet", "'a':'b'", ""));
+    const char *key = "deprecated.daemonset.template.generation";
+    (void)state;
+    assert_string_equal(meta_annotation(d, key), "1");
+    _cleanup_json_ json_t *next = expect_change_taken(
+        d, STRATEGY_MAIN, "{'spec':{'template':{'metadata':{'labels':{'x':'y'}}}}}");
+    assert_string_equal(meta_annotation(next, key), "2");
+    _cleanup_json_ json_t *same =
+        expect_change_taken(d, STRATEGY_MAIN, "{'spec':{'minReadySeconds':3}}");
+    assert_string_equal(meta_annotation(same, key), "1");
+    json_object_set_new(json_object_get(json_object_get(d, "metadata"), "annotations"), key,
+                        json_string("9223372036854775807"));
+    json_decref(expect_change_taken(d, STRATEGY_MAIN,
+                                    "{'spec':{'template':{'metadata':{'labels':{'x':'y'}}}}}"));
+}
+
 static void test_replica_set(void **state) {
     _cleanup_json_ json_t *r = expect_taken(WORKLOAD("ReplicaSet", "'a':'b'", ""));
     (void)state;
@@ -101,10 +119,15 @@ static void test_revision(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded),    cmocka_unit_test(test_deployment),
-        cmocka_unit_test(test_generation),  cmocka_unit_test(test_selectors),
-        cmocka_unit_test(test_strategies),  cmocka_unit_test(test_daemon_set),
-        cmocka_unit_test(test_replica_set), cmocka_unit_test(test_revision),
+        cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_deployment),
+        cmocka_unit_test(test_generation),
+        cmocka_unit_test(test_selectors),
+        cmocka_unit_test(test_strategies),
+        cmocka_unit_test(test_daemon_set),
+        cmocka_unit_test(test_template_generation),
+        cmocka_unit_test(test_replica_set),
+        cmocka_unit_test(test_revision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

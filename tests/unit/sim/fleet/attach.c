@@ -160,9 +160,25 @@ static void test_two_nodes(void **state) {
     _cleanup_free_ char *said = xasprintf(
         "Multi-Attach error for volume \"%s\" Volume is already used by pod(s) p", p.volume);
     assert_string_equal(event_about(c, "q", "FailedAttachVolume"), said);
+    assert_int_equal(event_count(c, "q", "FailedAttachVolume"), 1);
     assert_true(is_ready(c, "p"));
     delete_now(c, c->f->pods, "default", "p", ABSENT64);
     assert_true(WITHIN(c, SEC(60), is_ready(c, "q")));
+}
+
+/* Who comes while the volume is already on its way is not told anything: it will come. */
+static void test_on_its_way(void **state) {
+    struct cluster *c = *state;
+    _cleanup_placed_ struct placed p = place(c, "ReadWriteOnce");
+    annotate_volume(c, p.volume, "sim.slipway.dev/detach", "10s");
+    delete_now(c, c->f->pods, "default", "p", ABSENT64);
+    assert_true(WITHIN(c, SEC(20), attachment_of(c, p.volume, p.node)->meta.deleted));
+    make_pod(c, "q", "a", other_of(p.node), "");
+    assert_true(
+        STAYS(c, SEC(9),
+              attachment_of(c, p.volume, p.node) && !attachment_of(c, p.volume, other_of(p.node))));
+    assert_true(WITHIN(c, SEC(30), is_ready(c, "q")));
+    assert_null(event_about(c, "q", "FailedAttachVolume"));
 }
 
 static void test_shared(void **state) {
@@ -251,6 +267,42 @@ static void test_mounted(void **state) {
     assert_true(WITHIN(c, SEC(25), !attachment_of(c, p.volume, p.node)));
 }
 
+/* The kubelet's part, by hand: a Node that is heard of, and has these volumes mounted. */
+static void beat(struct cluster *c, const char *node, const char *disk) {
+    char now[TIMEFMT_LEN];
+    time_format(c->clock->now, false, now);
+    _cleanup_json_ json_t *obj = record_json(node_record(c, node));
+    json_t *status = json_deep_copy(json_object_get(obj, "status"));
+    json_object_set_new(status, "conditions",
+                        json_pack("[{s:s, s:s, s:s, s:s}]", "type", "Ready", "status", "True",
+                                  "lastHeartbeatTime", now, "lastTransitionTime", now));
+    json_object_set_new(status, "volumesInUse", disk ? json_pack("[s]", disk) : json_array());
+    fleet_put_status(c->f, c->f->nodes, node_record(c, node), status);
+}
+
+/* However long it takes, as long as the node is well. */
+static void test_mounted_for_long(void **state) {
+    struct cluster *c = *state;
+    make(c, c->f->nodes, NULL, "{'metadata': {'name': 'by-hand'}}");
+    make_class(c, "fast", "Immediate", "");
+    make_claim(c, "a", "fast", "");
+    make_pod(c, "p", "a", "by-hand", "");
+    beat(c, "by-hand", NULL);
+    assert_true(WITHIN(c, SEC(10), claim_is(c, "a", "Bound")));
+    _cleanup_free_ char *volume = xstrdup(claim_of(c, "a")->volume_name);
+    _cleanup_free_ char *disk = disk_name(volume_of(c, volume));
+    assert_true(WITHIN(c, SEC(5), is_attached(c, volume, "by-hand")));
+    beat(c, "by-hand", disk);
+    delete_now(c, c->f->pods, "default", "p", 0);
+    for (int i = 0; i < 40; i++) { /* thirteen minutes */
+        assert_true(STAYS(c, SEC(20), is_attached(c, volume, "by-hand")));
+        beat(c, "by-hand", disk);
+    }
+    assert_true(node_is_ready(c, "by-hand"));
+    beat(c, "by-hand", NULL);
+    assert_true(WITHIN(c, SEC(4), !attachment_of(c, volume, "by-hand")));
+}
+
 /* A node that is deleted with what it had mounted: nobody says that it is unmounted. */
 static void test_node_deleted(void **state) {
     struct cluster *c = *state;
@@ -315,6 +367,28 @@ static void test_stuck_attach(void **state) {
     assert_true(WITHIN(c, SEC(200), !attachment_of(c, volume, "w1")));
 }
 
+/* An attachment that is gone before the driver has seen it: after two minutes a new one is made. */
+static void test_timeout(void **state) {
+    struct cluster *c = *state;
+    make_nodes(c, 1);
+    make_class(c, "fast", "Immediate", "");
+    make_claim(c, "a", "fast", "");
+    assert_true(WITHIN(c, SEC(10), claim_is(c, "a", "Bound")));
+    _cleanup_free_ char *volume = xstrdup(claim_of(c, "a")->volume_name);
+    make_pod(c, "p", "a", "w1", "");
+    assert_true(WITHIN(c, SEC(1), attachment_of(c, volume, "w1")));
+    _cleanup_free_ char *name = xstrdup(attachment_of(c, volume, "w1")->meta.name);
+    delete_now(c, c->f->attachments, NULL, name, ABSENT64);
+    assert_null(attachment_of(c, volume, "w1"));
+    assert_true(STAYS(c, SEC(119), !attachment_of(c, volume, "w1")));
+    assert_true(WITHIN(c, SEC(10), is_ready(c, "p")));
+    _cleanup_free_ char *said =
+        xasprintf("AttachVolume.Attach failed for volume \"%s\" : timed out waiting for "
+                  "external-attacher of disk.sim.slipway.dev CSI driver to attach volume %s",
+                  volume, volume_of(c, volume)->csi->handle);
+    assert_string_equal(event_about(c, "p", "FailedAttachVolume"), said);
+}
+
 /* Somebody deletes the attachment of a pod that runs: it is made again. */
 static void test_taken_away(void **state) {
     struct cluster *c = *state;
@@ -365,23 +439,65 @@ static void test_foreign(void **state) {
     assert_int_equal(list_len(node_of(c, "w1")->volumes_in_use), 0);
 }
 
+static void write_down(void *arg, const struct kind *kind, const struct change *change) {
+    struct str *log = arg;
+    str_addf(log, "%lld %d %s %.*s\n", (long long)change->time, (int)change->type, kind->name,
+             (int)change->after->len, change->after->json);
+}
+
+/* A day in the life of a set with disks, written down. */
+static void live(uint64_t seed, struct str *log) {
+    struct sim *sim = sim_new(&(struct sim_options){.seed = seed, .start = START, .speed = 1});
+    struct cluster c = {sim, sim_fleet(sim), &sim_world(sim)->clock};
+    sim_world(sim)->log = write_down;
+    sim_world(sim)->log_arg = log;
+    cluster_run(&c, SEC(1));
+    make_nodes(&c, 3);
+    make_class(&c, "fast", "WaitForFirstConsumer", "");
+    make_set(&c, "db", 3, "fast");
+    cluster_run(&c, SEC(120));
+    machine_reboot(machine_find(c.f, "w2"));
+    delete_now(&c, c.f->pods, "default", "db-1", ABSENT64);
+    cluster_run(&c, SEC(600));
+    machine_off(machine_find(c.f, "w1"));
+    cluster_run(&c, SEC(1200));
+    sim_free(sim);
+}
+
+/* The same seed, the same run, to the byte; another seed, another one. */
+static void test_repeats(void **state) {
+    (void)state;
+    _cleanup_str_ struct str a = STR_INIT, b = STR_INIT, other = STR_INIT;
+    live(11, &a);
+    live(11, &b);
+    live(12, &other);
+    assert_true(a.len > 100000);
+    assert_int_equal(a.len, b.len);
+    assert_memory_equal(a.p, b.p, a.len);
+    assert_false(view_eq((struct view){a.p, a.len}, (struct view){other.p, other.len}));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_attaches, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_moves, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_stateful_set, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_two_nodes, cluster_setup, cluster_teardown),
+        cmocka_unit_test_setup_teardown(test_on_its_way, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_shared, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_ended, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_node_down, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_out_of_service, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_mounted, cluster_setup, cluster_teardown),
+        cmocka_unit_test_setup_teardown(test_mounted_for_long, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_node_deleted, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_stuck_detach, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_stuck_attach, cluster_setup, cluster_teardown),
+        cmocka_unit_test_setup_teardown(test_timeout, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_taken_away, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_left_over, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_foreign, cluster_setup, cluster_teardown),
+        cmocka_unit_test(test_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,18 +71,6 @@ static void test_config(void **state) {
         assert_true(WITHIN(c, SEC(5), is_ready(c, rows[i].name)));
 }
 
-static int32_t event_count(const struct cluster *c, const char *name, const char *reason) {
-    struct snapshot *snap = shelf_snapshot(c->f->events->shelf);
-    int32_t n = 0;
-    for (size_t i = 0; i < snap->n; i++) {
-        const struct kube_event *e = record_as(kube_event, snap->items[i]);
-        if (str_same(e->object.name, name) && str_same(e->reason, reason))
-            n += e->count;
-    }
-    snapshot_unref(snap);
-    return n;
-}
-
 /* Nobody is told every second: 0.5 s, 1 s, 2 s, ... up to two minutes. */
 static void test_complains_seldom(void **state) {
     struct cluster *c = *state;
@@ -177,7 +165,7 @@ static void test_power(void **state) {
     machine_on(machine_find(c->f, "w1"));
     assert_true(WITHIN(c, SEC(21), !is_in_use(c, a, "w1")));
     assert_true(is_in_use(c, b, "w1"));
-    assert_true(WITHIN(c, SEC(30), volumes_ready(c->f, pod_of(c, "q"))));
+    assert_true(WITHIN(c, SEC(30), is_ready(c, "q")));
 }
 
 int main(void) {

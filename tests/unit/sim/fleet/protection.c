@@ -62,18 +62,44 @@ static void test_ended(void **state) {
 static void test_volume(void **state) {
     struct cluster *c = *state;
     make_bound(c);
-    const char *name = claim_of(c, "a")->volume_name;
-    _cleanup_free_ char *volume = xstrdup(name);
-    delete_now(c, c->f->pvs, NULL, volume, ABSENT64);
-    assert_true(STAYS(c, SEC(600), volume_is(c, volume, "Bound")));
-    assert_true(volume_of(c, volume)->meta.deleted);
-    /* A volume that nobody has goes. */
-    make(c, c->f->pvs, NULL,
-         "{'metadata': {'name': 'free'}, 'spec': {'capacity': {'storage': '1Gi'}, 'accessModes': "
-         "['ReadWriteOnce'], 'hostPath': {'path': '/tmp/x'}}}");
-    cluster_run(c, SEC(1));
+    static const char *const names[] = {"taken", "free"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        make(c, c->f->pvs, NULL,
+             "{'metadata': {'name': '%s'}, 'spec': {'capacity': {'storage': '1Gi'}, 'accessModes': "
+             "['ReadWriteOnce'], 'hostPath': {'path': '/tmp/x'}}}",
+             names[i]);
+    make_claim(c, "b", "", ", 'volumeName': 'taken'");
+    assert_true(WITHIN(c, SEC(20), claim_is(c, "b", "Bound")));
+    delete_now(c, c->f->pvs, NULL, "taken", ABSENT64);
     delete_now(c, c->f->pvs, NULL, "free", ABSENT64);
     assert_true(WITHIN(c, SEC(1), !volume_of(c, "free")));
+    assert_true(STAYS(c, SEC(600), volume_is(c, "taken", "Bound")));
+    assert_true(volume_of(c, "taken")->meta.deleted);
+    delete_now(c, c->f->pvcs, "default", "b", ABSENT64);
+    assert_true(WITHIN(c, SEC(1), !volume_of(c, "taken")));
+}
+
+/* A pod that its kubelet is done with, but that a finalizer keeps: its own claims may go, and so it
+ * cannot wait for itself. Claims that it only uses stay. */
+static void test_shut_down(void **state) {
+    struct cluster *c = *state;
+    make_bound(c);
+    make(c, c->f->pods, "default",
+         "{'metadata': {'name': 'p', 'namespace': 'default', 'finalizers': ['x.example/y']}, "
+         "'spec': {'containers': [{'name': 'c', 'image': 'i'}], 'volumes': [{'name': 'd', "
+         "'persistentVolumeClaim': {'claimName': 'a'}}, {'name': 't', 'ephemeral': "
+         "{'volumeClaimTemplate': {'spec': {'accessModes': ['ReadWriteOnce'], 'storageClassName': "
+         "'fast', 'resources': {'requests': {'storage': '1Gi'}}}}}}]}}");
+    assert_true(WITHIN(c, SEC(60), is_ready(c, "p")));
+    delete_now(c, c->f->pvcs, "default", "a", ABSENT64);
+    delete_now(c, c->f->pvcs, "default", "p-t", ABSENT64);
+    assert_true(STAYS(c, SEC(60), claim_of(c, "a") && claim_of(c, "p-t")));
+    delete_now(c, c->f->pods, "default", "p", 0);
+    assert_true(WITHIN(c, SEC(1), !claim_of(c, "p-t")));
+    assert_true(STAYS(c, SEC(60), claim_of(c, "a")));
+    finalizer_remove(c->f, c->f->pods, shelf_get(c->f->pods->shelf, "default", "p"), "x.example/y");
+    assert_null(pod_of(c, "p"));
+    assert_true(WITHIN(c, SEC(1), !claim_of(c, "a")));
 }
 
 /* Somebody took the finalizer away: it comes back. */
@@ -97,6 +123,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_used, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_ended, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_volume, cluster_setup, cluster_teardown),
+        cmocka_unit_test_setup_teardown(test_shut_down, cluster_setup, cluster_teardown),
         cmocka_unit_test_setup_teardown(test_comes_back, cluster_setup, cluster_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,6 +236,18 @@ static inline bool event_says(const struct cluster *c, const char *name, const c
     snapshot_unref(snap);
     return found;
 }
+/* How often it was told. */
+static inline int32_t event_count(const struct cluster *c, const char *name, const char *reason) {
+    struct snapshot *snap = shelf_snapshot(c->f->events->shelf);
+    int32_t n = 0;
+    for (size_t i = 0; i < snap->n; i++) {
+        const struct kube_event *e = record_as(kube_event, snap->items[i]);
+        if (str_same(e->object.name, name) && str_same(e->reason, reason))
+            n += e->count;
+    }
+    snapshot_unref(snap);
+    return n;
+}
 /* The text of the only event about an object with this reason, or NULL. Valid until the next one.
  */
 static inline const char *event_about(const struct cluster *c, const char *name,

@@ -260,6 +260,7 @@ static void test_no_provisioner(void **state) {
         {"ebs", "kubernetes.io/aws-ebs"},
         {"none", "kubernetes.io/no-provisioner"},
         {"path", "kubernetes.io/host-path"},
+        {"nfs", "kubernetes.io/nfs"},
     };
     for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
         make(c, c->f->storage_classes, NULL, "{'metadata': {'name': '%s'}, 'provisioner': '%s'}",
@@ -283,6 +284,10 @@ static void test_no_provisioner(void **state) {
     assert_string_equal(event_about(c, "path", "ProvisioningFailed"),
                         "Failed to create provisioner: provisioning in volume plugin "
                         "\"kubernetes.io/host-path\" is disabled");
+    assert_string_equal(annotation(&claim_of(c, "path")->meta, ANN_PROVISIONER),
+                        "kubernetes.io/host-path");
+    assert_string_equal(event_about(c, "nfs", "ProvisioningFailed"),
+                        "no provisionable volume plugin matched");
     assert_string_equal(event_about(c, "missing", "ProvisioningFailed"),
                         "storageclass.storage.k8s.io \"missing\" not found");
     for (size_t i = 0; i < ARRAY_LEN(classes); i++)

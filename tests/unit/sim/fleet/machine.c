@@ -1,0 +1,87 @@
+/* Machines: registering, heartbeats, reboots, words. */
+#include "sim/fleet/machine.h"
+
+#include "support/sim_site.h" /* before cmocka, whose fail() is a macro */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_life(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    sim_add_node(&s, "n1");
+    json_t *n = sim_ask(&s, 200, "GET", "/api/v1/nodes/n1", NULL);
+    char boot[64];
+    (void)snprintf(boot, sizeof boot, "%s", sim_str(n, "status.nodeInfo.bootID"));
+    assert_int_equal(strlen(boot), UUID_LEN);
+    assert_int_equal(strlen(sim_str(n, "status.nodeInfo.machineID")), 32);
+    json_t *l = sim_ask(&s, 200, "GET",
+                        "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1", NULL);
+    char renewed[64];
+    (void)snprintf(renewed, sizeof renewed, "%s", sim_str(l, "spec.renewTime"));
+    sim_pass(&s, SEC(15));
+    l = sim_ask(&s, 200, "GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1",
+                NULL);
+    assert_true(strcmp(sim_str(l, "spec.renewTime"), renewed) > 0);
+    struct machine *m = machine_find(s.fleet, "n1");
+    assert_non_null(m);
+    machine_reboot(m);
+    assert_int_equal(m->state, MACHINE_DOWN);
+    sim_pass(&s, SEC(60));
+    assert_int_equal(m->state, MACHINE_UP);
+    n = sim_ask(&s, 200, "GET", "/api/v1/nodes/n1", NULL);
+    assert_string_not_equal(sim_str(n, "status.nodeInfo.bootID"), boot);
+    /* one that is not a machine's */
+    sim_ask(&s, 201, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"ghost\"}}");
+    assert_null(machine_find(s.fleet, "ghost"));
+    sim_ask(&s, 200, "DELETE", "/api/v1/nodes/n1", NULL);
+    assert_null(machine_find(s.fleet, "n1"));
+    assert_int_equal(machine_count(s.fleet), 0);
+    sim_site_done(&s);
+}
+
+static void test_delays(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    static const struct {
+        const char *text;
+        int64_t low, high;
+    } rows[] = {
+        {"2s", SEC(2), SEC(2)},
+        {"1s-3s", SEC(1), SEC(3)},
+        {"500ms-500ms", MSEC(500), MSEC(500)},
+        {"never", INT64_MAX, INT64_MAX},
+        {"nonsense", 1, 1},
+        {"3s-1s", 1, 1},
+        {"-5s", 1, 1},
+        {"", 1, 1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct pair *map = NULL;
+        struct pair one = {pool_str(s.world->pool, "sim.slipway.dev/stop", 20),
+                           pool_str(s.world->pool, rows[i].text, strlen(rows[i].text))};
+        map = (struct pair *)pool_blob(s.world->pool, &type_pair, &one, sizeof one);
+        for (int k = 0; k < 20; k++) {
+            const char *word;
+            int64_t d = machine_delay(s.fleet, map, NULL, "stop", 1, 1, &word);
+            assert_true(d >= rows[i].low && d <= rows[i].high);
+        }
+        pool_unref(s.world->pool, map);
+    }
+    sim_site_done(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_life),
+        cmocka_unit_test(test_delays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
