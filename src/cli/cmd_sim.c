@@ -334,6 +334,10 @@ static void on_signal(evutil_socket_t number, short what, void *arg) {
     (void)what;
     if (!r->child) {
         r->code = EXIT_DONE; /* the way to end it */
+        if (number == SIGINT && r->cli->err.tty) {
+            term_printf(&r->cli->err, "\n"); /* after the ^C that the terminal shows */
+            term_flush(&r->cli->err);
+        }
         loop_stop(r->loop);
         return;
     }

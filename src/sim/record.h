@@ -38,7 +38,7 @@ struct record *record_with_status(struct codec *c, const struct record *old, str
                                   uint64_t version, struct err *err);
 /* The same object with `len` bytes of its text at `at`, behind the resourceVersion, replaced. */
 struct record *record_splice(struct codec *c, const struct record *old, size_t at, size_t len,
-                             struct view text, uint64_t version, struct err *err);
+                             struct view with, uint64_t version, struct err *err);
 static inline struct record *record_ref(struct record *r) {
     r->refs++;
     return r;

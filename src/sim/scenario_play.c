@@ -199,10 +199,14 @@ static json_t *numbered(const json_t *v, int64_t n) {
     return json_string(str_get(&out));
 }
 
-/* What is not stored (access reviews) cannot be part of a cluster. */
+/* Exactly this version. What is not stored (access reviews) cannot be part of a cluster. */
 static struct resource *find_kind(struct fleet *f, const char *version, const char *kind) {
     struct resource *res = api_resource_of_kind(f->api, version, kind);
-    return res && res->shelf ? res : NULL;
+    if (!res || !res->shelf)
+        return NULL;
+    _cleanup_str_ struct str served = STR_INIT;
+    group_version_add(&served, res->info->group, res->info->version);
+    return streq(str_get(&served), version) ? res : NULL;
 }
 
 static struct resource *resource_of(struct fleet *f, const json_t *obj) {

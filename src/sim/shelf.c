@@ -303,6 +303,7 @@ size_t snapshot_seek(const struct snapshot *snap, const char *ns, const char *na
     size_t low = 0, high = snap->n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
+        assert(snap->items[mid]);
         const struct meta *m = &snap->items[mid]->obj->meta;
         int c = strcmp(strna(m->ns), strna(ns));
         if (!c)

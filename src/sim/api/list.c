@@ -243,15 +243,13 @@ int api_list(struct call *c, struct failure *f) {
                 last = l->snap->items[i];
                 n++;
             }
-        int64_t more = 0;
-        for (size_t j = i; j < l->end; j++)
-            more += filter_match(&l->filter, l->snap->items[j]);
-        if (more && last) {
-            l->end = i;
+        /* Whether anything of what follows is selected the server does not look; and it counts only
+         * where no selector is in the way. */
+        if (n == o.limit && i < l->end) {
             l->head.token = list_token(l->snap->version, last, c->ns);
-            /* The server counts only where no selector is in the way. */
             if (str_empty(o.labels) && str_empty(o.fields))
-                l->head.remaining = more;
+                l->head.remaining = (int64_t)(l->end - i);
+            l->end = i;
         }
     }
     /* Lists without a Go type of their own leave nothing out. */

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "sim/api/custom.h"
 #include "sim/api/rules.h"
@@ -86,8 +86,7 @@ static int store(const struct write *w, json_t *obj, struct record **out, struct
     meta_order(obj);
     struct record *r;
     if (w->dry_run) {
-        uint64_t version = 0;
-        (void)sscanf(strna(meta_str(obj, "resourceVersion")), "%" SCNu64, &version);
+        uint64_t version = strtoull(strna(meta_str(obj, "resourceVersion")), NULL, 10);
         const struct kind *kind = shelf_kind(w->res->shelf);
         r = record_of(&world->codec, kind, obj, version, &err);
     } else {
@@ -104,6 +103,8 @@ static int store(const struct write *w, json_t *obj, struct record **out, struct
 
 static int check_namespace(const struct write *w, json_t *obj, struct failure *f) {
     const char *ns = strna(meta_str(obj, "namespace"));
+    if (!meta_of(obj))
+        json_object_set_new(obj, "metadata", json_object());
     if (!w->res->info->namespaced) {
         meta_set_str(obj, "namespace", NULL);
         return 0;
@@ -204,7 +205,9 @@ int registry_fail_uid(const struct write *w, const char *given, const char *foun
                          : streq(plural, "services") ? "services/specs"
                                                      : plural;
     _cleanup_str_ struct str key = STR_INIT;
-    str_addf(&key, "/registry/%s%s%s/", grouped ? group_of(w) : "", grouped ? "/" : "", prefix);
+    /* A dry run asks above the layer that adds the root. */
+    str_addf(&key, "%s/%s%s%s/", w->dry_run ? "" : "/registry", grouped ? group_of(w) : "",
+             grouped ? "/" : "", prefix);
     if (w->res->info->namespaced)
         str_addf(&key, "%s/", strna(w->ns));
     str_add(&key, w->name);

@@ -17,7 +17,11 @@
  * the path; names in the path and in the object agree.
  *
  * What is not done: PodSecurity (namespaces enforce nothing unless labelled), RuntimeClass,
- * LimitRanger and ResourceQuota (their kinds are not served), warnings, managedFields. */
+ * LimitRanger and ResourceQuota (their kinds are not served), warnings, managedFields; the
+ * subresources ephemeralcontainers and resize of pods; rules for user names and gMSA of Windows,
+ * for annotations of schedulers of old, for allocatedResourcesStatus of claims. Words differ where
+ * a message quotes an empty list or map that a client sent (we show null), and in complaints about
+ * the JSON in a Secret with registry passwords. */
 #ifndef SIM_API_STRATEGY_H
 #define SIM_API_STRATEGY_H
 

@@ -36,7 +36,7 @@ void api_answer_value(struct call *c, int code, const char *group, const char *v
 int api_patched(struct call *c, const struct write_options *o, const struct schema *schema,
                 const json_t *current, json_t **out, struct schema_notes *notes, struct failure *f);
 /* 422 with the decoder's words about what the patch has left. */
-int api_patch_refused(struct call *c, const json_t *patched, const char *why, struct failure *f);
+int api_patch_refused(struct call *c, const json_t *raw, const char *why, struct failure *f);
 /* Gives a stored custom object the apiVersion of the version that is served here. */
 void resource_relabel(const struct resource *res, json_t *obj);
 

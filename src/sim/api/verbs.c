@@ -212,7 +212,8 @@ static char *converters_words(const char *why) {
     static const char begin[] = "json: cannot unmarshal ";
     const char *given = strstr(why, begin), *type = strstr(why, " of type ");
     if (!given || !type)
-        return xstrdup(why);
+        return xasprintf(
+            "%s%s", strncmp(why, "illegal base64", 14) ? "" : "error decoding from json: ", why);
     given += strlen(begin);
     type += strlen(" of type ");
     bool number = strncmp(given, "number", 6) == 0, object = strncmp(given, "object", 6) == 0;
@@ -388,6 +389,8 @@ int api_delete_collection(struct call *c, struct failure *f) {
         }
         *vec_push(&chosen) = snap->items[i];
     }
+    if (!head.token && c->res->info->custom && p.accept.as == ACCEPT_OBJECT) /* as in lists */
+        head.token = xstrdup("");
     print_list_begin(&p, &head, &c->reply->body);
     int rc = 0;
     for (size_t i = 0; i < chosen.len && !rc; i++) {

@@ -191,7 +191,10 @@ static bool manage(struct look *l) {
             const struct pod *pod = record_as(pod, here.v.p[k]);
             if (pod->meta.deleted) {
                 alive++; /* its name is free only when it has gone */
-            } else if (!stay) {
+                continue;
+            }
+            bool extra = stay && !pod_ended(pod) && alive++;
+            if (!stay || extra) {
                 delete_pod(l, here.v.p[k]);
             } else if (pod_ended(pod)) {
                 fleet_event(l->f, "daemonset-controller", l->f->daemon_sets, l->r, "Warning",
@@ -199,8 +202,6 @@ static bool manage(struct look *l) {
                             "Found failed daemon pod %s/%s on node %s, will try to kill it",
                             strna(pod->meta.ns), pod->meta.name, node->meta.name);
                 delete_pod(l, here.v.p[k]);
-            } else if (alive++) {
-                delete_pod(l, here.v.p[k]); /* one too many */
             }
         }
         if (run && !here.v.len)

@@ -638,10 +638,7 @@ static bool sync(void *arg, const char *ns, const char *name) {
     find_sets(&l);
     find_new_set(&l);
     if (!l.d->meta.deleted) {
-        if (l.d->paused) {
-            sync_revision(&l, false);
-            scale_all(&l);
-        } else if (scaling_event(&l)) {
+        if (l.d->paused || scaling_event(&l)) {
             sync_revision(&l, false);
             scale_all(&l);
         } else if (recreates(&l)) {

@@ -48,6 +48,7 @@ static const struct {
     {"PIDPressure", "True", "node.kubernetes.io/pid-pressure"},
 };
 #define UNSCHEDULABLE "node.kubernetes.io/unschedulable"
+#define TTL           "node.alpha.kubernetes.io/ttl"
 
 static bool has_taint(const struct node *node, const char *key, const char *effect) {
     for (size_t i = 0; i < list_len(node->taints); i++)
@@ -91,6 +92,32 @@ static bool set_taint(json_t *list, const char *key, const char *effect, bool wa
     return true;
 }
 
+/* Labels under their old names too, and what the controller of secrets' time to live notes. */
+static bool set_labels(json_t *obj) {
+    static const char *const same[][2] = {
+        {"kubernetes.io/os", "beta.kubernetes.io/os"},
+        {"kubernetes.io/arch", "beta.kubernetes.io/arch"},
+    };
+    bool changed = false;
+    json_t *meta = meta_of(obj), *labels = json_object_get(meta, "labels");
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        json_t *is = json_object_get(labels, same[i][0]);
+        if (!is || json_equal(is, json_object_get(labels, same[i][1])))
+            continue;
+        json_object_set(labels, same[i][1], is);
+        changed = true;
+    }
+    json_t *notes = json_object_get(meta, "annotations");
+    if (!notes) {
+        notes = json_object();
+        json_object_set_new(meta, "annotations", notes);
+    }
+    if (json_object_get(notes, TTL))
+        return changed;
+    json_object_set_new(notes, TTL, json_string("0"));
+    return true;
+}
+
 static bool sync_taints(void *arg, const char *none, const char *name) {
     struct lifecycle *c = arg;
     struct fleet *f = c->fleet;
@@ -124,6 +151,7 @@ static bool sync_taints(void *arg, const char *none, const char *name) {
         changed = set_taint(list, pressure[i].taint, "NoExecute", on, text) || changed;
     }
     changed = set_taint(list, UNSCHEDULABLE, "NoSchedule", node->unschedulable, text) || changed;
+    changed = set_labels(obj) || changed;
     if (!changed) {
         json_decref(list);
         json_decref(obj);
@@ -302,7 +330,7 @@ static void node_changed(void *arg, const struct change *change) {
     }
     /* Heartbeats alone change no taint. */
     if (!was || was->unschedulable != node->unschedulable || was->taints != node->taints ||
-        was->conditions != node->conditions)
+        was->conditions != node->conditions || was->meta.labels != node->meta.labels)
         queue_add(c->queue, NULL, node->meta.name);
 }
 

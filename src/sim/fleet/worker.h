@@ -9,11 +9,11 @@
 struct workers;
 
 struct workers *workers_new(struct fleet *f);
-void workers_free(struct workers *w);
+void workers_free(struct workers *all);
 
 /* The machine runs (again): its pods go on. After a power cut their containers start anew. */
-void workers_resume(struct workers *w, struct machine *m);
+void workers_resume(struct workers *all, struct machine *m);
 /* The power is gone: nothing runs, and nobody says so. */
-void workers_power_off(struct workers *w, struct machine *m);
+void workers_power_off(struct workers *all, struct machine *m);
 
 #endif

@@ -85,11 +85,54 @@ static void test_delete_options(void **state) {
     sim_site_done(&s);
 }
 
+/* The words are those of a kube-apiserver v1.36.3. */
+static void test_unreadable(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *body, *message;
+    } rows[] = {
+        {"pods", "[]",
+         "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; "
+         "json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion "
+         "string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+         "\"json:\\\"kind,omitempty\\\"\" } (5b5d)"},
+        {"pods", "{                                   ",
+         "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; "
+         "json parse error: unexpected end of JSON input ({                              ...)"},
+        {"pods", "x",
+         "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; "
+         "json parse error: invalid character 'x' looking for beginning of value (78)"},
+        {"pods", "{\"apiVersion\":\"a/b/c\"}",
+         "the object provided is unrecognized (must be of type Pod): unexpected GroupVersion "
+         "string: a/b/c ({\"apiVersion\":\"a/b/c\"})"},
+        {"pods", "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}",
+         "ConfigMap in version \"v1\" cannot be handled as a Pod: converting (v1.ConfigMap) to "
+         "(core.Pod): unknown conversion"},
+        {"pods", "{\"apiVersion\":\"v7\",\"kind\":\"Pod\"}",
+         "Pod in version \"v7\" cannot be handled as a Pod: no kind \"Pod\" is registered for "
+         "version \"v7\" in scheme \"pkg/api/legacyscheme/scheme.go:30\""},
+    };
+    struct sim_site s;
+    sim_site_init(&s, false);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "/api/v1/namespaces/default/%s", rows[i].path);
+        json_t *e = sim_ask(&s, 400, "POST", path, rows[i].body);
+        assert_string_equal(sim_str(e, "message"), rows[i].message);
+    }
+    /* the type of the body comes first, before options that are wrong too */
+    sim_ask_as(&s, 415, "POST", "/api/v1/namespaces/default/pods?fieldValidation=Maybe", NULL,
+               "text/plain", "{}");
+    sim_ask(&s, 422, "POST", "/api/v1/namespaces/default/pods?fieldValidation=Maybe", "{}");
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_delete_options),
+        cmocka_unit_test(test_unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,11 +89,35 @@ static void test_grace(void **state) {
     sim_site_done(&s);
 }
 
+/* The words are those of a kube-apiserver v1.36.3. */
+static void test_anothers_uid(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"n\",\"uid\":\"\"}}");
+    json_t *e =
+        sim_ask(&s, 409, "PUT", "/api/v1/nodes/n", "{\"metadata\":{\"name\":\"n\",\"uid\":\"u\"}}");
+    assert_non_null(
+        strstr(sim_str(e, "message"),
+               "Operation cannot be fulfilled on nodes \"n\": StorageError: invalid "
+               "object, Code: 4, Key: /registry/minions/n, ResourceVersion: 0, "
+               "AdditionalErrorMsg: Precondition failed: UID in precondition: u, UID in "
+               "object meta: "));
+    /* a job that is deleted without a word leaves its pods behind */
+    sim_ask(&s, 201, "POST", "/apis/batch/v1/namespaces/default/jobs",
+            "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":"
+            "\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}");
+    json_t *j = sim_ask(&s, 200, "DELETE", "/apis/batch/v1/namespaces/default/jobs/j", NULL);
+    assert_string_equal(sim_str(j, "metadata.finalizers.0"), "orphan");
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_finalizers),
         cmocka_unit_test(test_grace),
+        cmocka_unit_test(test_anothers_uid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,8 +66,7 @@ static void test_nothing(void **state) {
         "{'metadata':{'name':'a','namespace':'d'}}",
         "{'metadata':{'name':'a','namespace':'d'},'spec':{},'status':{}}",
         "{'metadata':{'name':'a','namespace':'d'},'spec':{'template':{}},'status':{}}",
-        "{'metadata':{'name':'a','namespace':'d'},'spec':{'template':{'spec':{'containers':[{}]}}}"
-        "}",
+        "{'metadata':{'name':'a'},'spec':{'template':{'spec':{'containers':[{}]}}}}",
         "{'metadata':{'name':'a'},'spec':{'containers':[{}],'volumes':[{}],'ports':[{}]}}",
     };
     (void)state;

@@ -59,10 +59,56 @@ static void test_collection(void **state) {
     sim_site_done(&s);
 }
 
+/* The words are those of a kube-apiserver v1.36.3. */
+static void test_refused_patches(void **state) {
+    (void)state;
+    static const struct {
+        const char *query, *type, *body;
+        int code;
+        const char *message;
+    } rows[] = {
+        {"", "strategic-merge", "{\"kind\":7}", 422,
+         " \"\" is invalid: patch: Invalid value: \"map[kind:7]\": cannot convert int64 to string"},
+        {"", "strategic-merge", "{\"data\":{\"a\":true}}", 422,
+         " \"\" is invalid: patch: Invalid value: \"map[data:map[a:true]]\": unrecognized type: "
+         "string"},
+        {"", "strategic-merge", "{\"data\":7}", 422,
+         " \"\" is invalid: patch: Invalid value: \"map[data:7]\": cannot restore map from int64"},
+        {"", "strategic-merge", "{\"metadata\":7}", 422,
+         " \"\" is invalid: patch: Invalid value: \"map[metadata:7]\": cannot restore struct from: "
+         "int64"},
+        {"?fieldValidation=Strict", "strategic-merge",
+         "{\"data\":{\"a\":\"1\",\"a\":\"2\"},\"x\":1}", 422,
+         " \"\" is invalid: patch: Invalid value: \"map[data:map[a:2] x:1]\": strict decoding "
+         "error: duplicate field \"data.a\", unknown field \"x\""},
+        {"", "strategic-merge", "{\"a\"}", 400, "invalid character '}' after object key"},
+        {"", "json", "{", 400, "error decoding patch: unexpected end of JSON input"},
+        {"?fieldValidation=Ignore", "json", "{", 400, "unexpected end of JSON input"},
+        {"?fieldValidation=Ignore", "merge", "{", 400, "Invalid JSON Patch"},
+    };
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/configmaps",
+            "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"b\"}}");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[128], type[64];
+        (void)snprintf(path, sizeof path, "/api/v1/namespaces/default/configmaps/c%s",
+                       rows[i].query);
+        (void)snprintf(type, sizeof type, "application/%s-patch+json", rows[i].type);
+        json_t *e = sim_ask_as(&s, rows[i].code, "PATCH", path, NULL, type, rows[i].body);
+        assert_string_equal(sim_str(e, "message"), rows[i].message);
+    }
+    /* nobody looks at the kind in a strategic patch */
+    sim_ask_as(&s, 200, "PATCH", "/api/v1/namespaces/default/configmaps/c", NULL,
+               "application/strategic-merge-patch+json", "{\"kind\":\"Other\"}");
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patches),
         cmocka_unit_test(test_collection),
+        cmocka_unit_test(test_refused_patches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
