@@ -643,7 +643,7 @@ static const struct option_group own_options = {
 
 const struct verb verb_sim = {
     .name = "sim",
-    .summary = "Simulate a cluster: API, controllers and machines in one process",
+    .summary = "Simulate a cluster: API, controllers and machines",
     .args = "[-- COMMAND [ARGUMENT...]]",
     .text =
         "Serves the Kubernetes API over HTTPS on this machine, with nodes, kubelets, a scheduler "
