@@ -39,7 +39,7 @@ test-fresh: ## `make demo` and `make test` in a fresh minimal Debian (needs root
 fuzz: ready-fuzz ## look for inputs that break the decoders, FUZZ_SECONDS for each target
 	@tools/fuzz.sh $(T)
 
-demo: all ## build it and show what it can do without a cluster
+demo: all ## build it and show what it can do, on simulated clusters
 	@tools/demo.sh $(BUILD)/slipway
 
 bench: ready-test ## measure beside client-go and kubectl (needs Go once); prints ratios

@@ -25,6 +25,7 @@
 #include "cli/verb.h"
 #include "net/child.h"
 #include "net/selfsigned.h"
+#include "net/server_addr.h"
 #include "sim/scenario.h"
 #include "sim/serve.h"
 
@@ -506,7 +507,10 @@ static void raise_file_limit(void) {
 static int prepare(struct run *r, const struct sim_opts *o, uint64_t seed, double speed,
                    struct err *err) {
     struct cli *cli = r->cli;
-    int rc = loop_new(&r->loop, err);
+    struct http_addr address; /* only to know that it is one, before anything is made for it */
+    int rc = http_addr_parse(r->listen, &address, err);
+    if (!rc)
+        rc = loop_new(&r->loop, err);
     if (!rc)
         rc = scenario_load(o->scenario, &r->scenario, err);
     if (!rc)

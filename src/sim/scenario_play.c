@@ -225,11 +225,16 @@ static const char *namespace_of(const struct resource *res, const char *ns) {
     return !res->info->namespaced ? NULL : str_empty(ns) ? "default" : ns;
 }
 
-/* A status that comes with the object is written after it, as a second request would. */
-static void put_status(struct fleet *f, struct resource *res, struct record *r,
-                       const json_t *status) {
-    if (r && status && res->info->has_status && !res->custom)
-        fleet_put_status(f, res, r, json_deep_copy(status));
+/* A status that comes with the object is written after it, by a second request, as from a
+ * controller. */
+static bool put_status(struct fleet *f, struct resource *res, const char *ns, const char *name,
+                       const json_t *status, struct failure *failure) {
+    const struct record *r = shelf_get(res->shelf, ns, name);
+    if (!r || !status || !res->info->has_status)
+        return true;
+    json_t *obj = record_json(r);
+    json_object_set_new(obj, "status", json_deep_copy(status));
+    return fleet_update(f, res, "status", obj, failure);
 }
 
 static int create_object(struct scenario *s, const json_t *doc_value, struct yaml_pos pos,
@@ -244,14 +249,14 @@ static int create_object(struct scenario *s, const json_t *doc_value, struct yam
     if (rc)
         return rc;
     _cleanup_failure_ struct failure failure = FAILURE_INIT;
-    struct record *r = fleet_create(f, res, namespace_of(res, meta_str(raw, "namespace")),
-                                    json_deep_copy(raw), &failure);
-    if (!r)
-        return refused(s, doc_value, pos, res->info->kind, strna(meta_str(raw, "name")), &failure,
-                       err);
-    put_status(f, res, r, json_object_get(raw, "status"));
+    const char *ns = namespace_of(res, meta_str(raw, "namespace"));
+    struct record *r = fleet_create(f, res, ns, json_deep_copy(raw), &failure);
+    bool good =
+        r && put_status(f, res, ns, r->obj->meta.name, json_object_get(raw, "status"), &failure);
     record_unref(r);
-    return 0;
+    return good ? 0
+                : refused(s, doc_value, pos, res->info->kind, strna(meta_str(raw, "name")),
+                          &failure, err);
 }
 
 static int create_objects(struct scenario *s, struct err *err) {
@@ -297,24 +302,24 @@ static int apply(struct scenario_event *e, struct err *err) {
                        json_str(e->apply, "kind"), err);
     const char *ns = namespace_of(res, meta_str(e->apply, "namespace"));
     const char *name = strna(meta_str(e->apply, "name"));
+    const json_t *status = json_object_get(e->apply, "status");
     struct record *r = shelf_get(res->shelf, ns, name);
     _cleanup_failure_ struct failure failure = FAILURE_INIT;
-    const json_t *status = json_object_get(e->apply, "status");
-    if (!r) {
+    _cleanup_json_ json_t *merged = NULL;
+    bool good;
+    if (r) {
+        struct patch patch = {.kind = PATCH_MERGE, .body = e->apply};
+        _cleanup_json_ json_t *current = record_json(r);
+        good = !patch_apply(&patch, current, &merged, NULL, &failure, NULL) &&
+               fleet_update(f, res, NULL, json_deep_copy(merged), &failure);
+        status = status ? json_object_get(merged, "status") : NULL;
+    } else {
         r = fleet_create(f, res, ns, json_deep_copy(e->apply), &failure);
-        if (!r)
-            return refused(s, e->apply, e->pos, res->info->kind, name, &failure, err);
-        put_status(f, res, r, status);
+        good = r != NULL;
         record_unref(r);
-        return 0;
     }
-    struct patch patch = {.kind = PATCH_MERGE, .body = e->apply};
-    _cleanup_json_ json_t *current = record_json(r), *merged = NULL;
-    if (patch_apply(&patch, current, &merged, NULL, &failure, NULL) ||
-        !fleet_update(f, res, NULL, json_deep_copy(merged), &failure))
+    if (!good || !put_status(f, res, ns, name, status, &failure))
         return refused(s, e->apply, e->pos, res->info->kind, name, &failure, err);
-    if (status)
-        put_status(f, res, shelf_get(res->shelf, ns, name), json_object_get(merged, "status"));
     return 0;
 }
 
@@ -373,13 +378,33 @@ static int check_events(const struct scenario *s, struct err *err) {
     return rc;
 }
 
+/* All machines are up, and nothing keeps pods from them that they were not born with. */
+static bool nodes_are_ready(struct sim *sim) {
+    struct fleet *f = sim_fleet(sim);
+    struct snapshot *snap = shelf_snapshot(f->nodes->shelf);
+    bool ready = true;
+    for (size_t i = 0; i < snap->n && ready; i++) {
+        const struct node *node = record_as(node, snap->items[i]);
+        if (!machine_find(f, node->meta.name))
+            continue;
+        const struct node_condition *c = node_condition_find(node->conditions, "Ready");
+        ready = c && str_same(c->c.status, "True");
+        for (size_t k = 0; k < list_len(node->taints) && ready; k++)
+            ready = !str_same(node->taints[k].key, "node.kubernetes.io/not-ready");
+    }
+    snapshot_unref(snap);
+    return ready;
+}
+
 int scenario_begin(struct scenario *s, struct sim *sim, size_t nodes, struct err *err) {
     s->sim = sim;
     struct clock *clock = &sim_world(sim)->clock;
     int rc = create_nodes(s, nodes, err);
     if (rc)
         return rc;
-    clock_run(clock, clock->now + SEC(1)); /* the kubelets register */
+    /* Pods that come before all nodes are there would crowd on the first. */
+    for (int i = 0; i < 60 && !nodes_are_ready(sim); i++)
+        clock_run(clock, clock->now + SEC(1));
     rc = create_objects(s, err);
     if (!rc)
         rc = check_events(s, err);

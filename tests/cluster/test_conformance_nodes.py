@@ -13,7 +13,7 @@ from wire import Wire
 
 NOT_READY, UNREACHABLE, UNSCHEDULABLE = (f"node.kubernetes.io/{key}" for key in ("not-ready", "unreachable", "unschedulable"))
 ALL = {"app": "x"}
-DOOMED = "doomed-0"
+DOOMED, SPARE = "doomed-0", "spare-0"
 
 
 def taints(w: Wire, node: str) -> set[tuple[str, str]]:
@@ -125,14 +125,14 @@ def remove_a_node(ctx: Context, cluster: Cluster) -> None:
     w = Wire(cluster.api)
     cluster.add_nodes(1, prefix=DOOMED.removesuffix("-0"))
     w.post(POD.path("default"), merged(on(DOOMED, "bare", "default"), {"metadata": {"finalizers": ["slipway.dev/a"]}})).ok(201)
-    here = [{"weight": 100, "preference": {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In",
-                                                                 "values": [DOOMED]}]}}]
+    here = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [DOOMED, SPARE]}]}]
     template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "main", "image": IMAGE}], "affinity": {
-        "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": here}}}}
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": here}}}}}
     w.post(DEPLOYMENT.path("default"), {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {
         "replicas": 1, "selector": {"matchLabels": {"app": "d"}}, "template": template}}).ok(201)
     ctx.wait_for(lambda: all_ready(w, "default", 2), 60, "the pods")
     ctx.wait_for(lambda: w.get(LEASE.path("kube-node-lease", DOOMED)).code == 200, 60, "its lease")
+    cluster.add_nodes(1, prefix=SPARE.removesuffix("-0"))
     w.delete(NODE.path(name=DOOMED)).ok()
 
 
@@ -223,6 +223,6 @@ def test_a_node_that_was_removed(ctx: Context) -> None:
 
     def elsewhere() -> bool:
         mine = [p for p in w.get(POD.path("default")).ok()["items"] if p["metadata"]["labels"]["app"] == "d"]
-        return len(mine) == 1 and ready(mine[0]) and mine[0]["spec"]["nodeName"] != DOOMED
+        return len(mine) == 1 and ready(mine[0]) and mine[0]["spec"]["nodeName"] == SPARE
 
     ctx.wait_for(elsewhere, 120, "the replacement")

@@ -16,7 +16,7 @@ from random import Random
 from kinds import BUDGET, DAEMON_SET, DEPLOYMENT, IMAGE, JOB, NODE, POD, REPLICA_SET, STATEFUL_SET, Kind
 from wire import JSON, PATCHES
 
-NODES, CPUS, SLOTS = 2, 4, 20
+NODES, CPUS, SLOTS = 2, 4, 60  # room for all small pods of a sequence on one of them, and for two large ones beside
 LENGTH = 10
 SCALABLE = {"dep": DEPLOYMENT, "rs": REPLICA_SET, "sts": STATEFUL_SET}
 KINDS = SCALABLE | {"ds": DAEMON_SET, "job": JOB, "pod": POD}
@@ -31,7 +31,7 @@ def patch(path: str, body: object, kind: str = "merge") -> dict:
     return call("PATCH", path, body, PATCHES[kind])
 
 
-def pod_template(name: str, cpu: str = "100m", timing: str | None = None, **spec: object) -> dict:
+def pod_template(name: str, cpu: str = "10m", timing: str | None = None, **spec: object) -> dict:
     """timing: @finish@ or @ready@, the annotation for which the server that it is sent to has a name of its own."""
     annotations = {f"@{timing}@": "0s" if timing == "finish" else "10h"} if timing else {}
     return {"metadata": {"labels": {"app": name}, "annotations": annotations},
@@ -46,8 +46,11 @@ class Maker:
         self.budgets: list[str] = []
         self.count = 0
         self.images = 1
-        self.crowded = False
+        self.crowded = False  # the nodes are full
+        self.loose = False  # there may be pods that nobody replaces
+        self.waiting: set[str] = set()  # whose pods never become ready
         self.tainted = False  # some node may have a NoSchedule taint
+        self.closed: dict[int, set[str]] = {number: set() for number in range(NODES)}  # to new pods, and by what
 
     def fresh(self, prefix: str) -> str:
         self.count += 1
@@ -83,14 +86,17 @@ class Maker:
                     **({"suspend": True} if r.random() < 0.2 else {})}
         if prefix == "pod":
             spec = pod_template(name)["spec"]
+        if timing:
+            self.waiting.add(name)
+        self.loose |= prefix in ("pod", "job")
         labels = {"labels": {"app": name}} if prefix == "pod" else {}
         self.alive[name] = kind
         return call("POST", kind.path("@ns@"), {"apiVersion": kind.version, "kind": kind.kind,
                                                 "metadata": {"name": name, **labels}, "spec": spec})
 
     def crowd(self) -> dict | None:
-        """More pods than there is room for, once: some must wait."""
-        if self.crowded:
+        """More pods than there is room for, once: some must wait.  From then on the nodes stay as they are."""
+        if self.crowded or any(self.closed.values()):
             return None
         self.crowded = True
         name = self.fresh("rs")
@@ -108,10 +114,13 @@ class Maker:
         return name and patch(self.path(name, self.r.choice(("", "scale"))), {"spec": {"replicas": self.r.randrange(4)}})
 
     def roll(self) -> dict | None:
+        """Only where it can come to an end."""
         name = self.one("dep", "sts", "ds")
+        if not name or name in self.waiting or all(self.closed.values()):
+            return None
         self.images += 1
         containers = [{"name": "main", "image": f"registry.test/app:{self.images}"}]
-        return name and patch(self.path(name), {"spec": {"template": {"spec": {"containers": containers}}}}, "strategic")
+        return patch(self.path(name), {"spec": {"template": {"spec": {"containers": containers}}}}, "strategic")
 
     def budget(self) -> dict | None:
         name = self.one("dep", "rs", "sts", "ds", "pod")
@@ -146,6 +155,7 @@ class Maker:
     def release(self) -> dict | None:
         """A pod leaves its owner: another takes its place (in a StatefulSet it could not: the name is still taken)."""
         name = self.one("dep", "rs")
+        self.loose |= name is not None
         return name and {"pod_of": f"app={name}", "index": 0, **patch(POD.path("@ns@", "@pod@"),
                                                                       {"metadata": {"labels": {"app": f"free-{name}"}}})}
 
@@ -155,22 +165,33 @@ class Maker:
             return None
         del self.alive[name]
         policies = ("Background", "Background", "Foreground") + (("Orphan",) if name.startswith(("dep", "rs")) else ())
-        return call("DELETE", self.path(name), {"propagationPolicy": self.r.choice(policies)})
+        policy = self.r.choice(policies)
+        self.loose |= policy == "Orphan"
+        return call("DELETE", self.path(name), {"propagationPolicy": policy})
 
-    def cordon(self) -> dict:
-        return patch(NODE.path(name=f"@ns@-n-{self.r.randrange(NODES)}"),
-                     {"spec": {"unschedulable": self.r.choice((True, True, None))}}, "strategic")
+    def close(self, node: int, by: str, closed: bool) -> None:
+        (self.closed[node].add if closed else self.closed[node].discard)(by)
 
-    def taint(self) -> dict:
-        """A DaemonSet looks again at a node with a new NoSchedule taint only when something else happens to it."""
-        choices: list[list[dict]] = [[], [{"key": TAINT, "effect": "NoExecute"}]]
+    def cordon(self) -> dict | None:
+        node, closed = self.r.randrange(NODES), self.r.random() < 0.65
+        if self.crowded:
+            return None
+        self.close(node, "cordon", closed)
+        return patch(NODE.path(name=f"@ns@-n-{node}"), {"spec": {"unschedulable": closed or None}}, "strategic")
+
+    def taint(self) -> dict | None:
+        """A DaemonSet looks again at a node with a new NoSchedule taint only when something else happens to it; and how many must
+        leave a node is the scheduler's affair: they must all be replaced, and find room elsewhere."""
+        node = self.r.randrange(NODES)
+        effects = ["", "NoExecute"] if not self.loose and not any(self.closed[n] for n in self.closed if n != node) else [""]
         if not any(kind is DAEMON_SET for kind in self.alive.values()):
-            choices.append([{"key": TAINT, "effect": "NoSchedule"}])
-        else:
-            choices.append([])
-        taints = self.r.choice(choices)
-        self.tainted |= bool(taints) and taints[0]["effect"] == "NoSchedule"
-        return {"taint": f"@ns@-n-{self.r.randrange(NODES)}", "taints": taints}
+            effects.append("NoSchedule")
+        effect = self.r.choice(effects)
+        if self.crowded:
+            return None
+        self.close(node, "taint", bool(effect))
+        self.tainted |= effect == "NoSchedule"
+        return {"taint": f"@ns@-n-{node}", "taints": [{"key": TAINT, "effect": effect}] if effect else []}
 
 
 WEIGHTS = {"make": 30, "crowd": 4, "scale": 14, "roll": 12, "budget": 10, "rebudget": 4, "evict": 14, "kill": 6, "release": 3,

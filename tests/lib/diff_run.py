@@ -13,7 +13,7 @@ import urllib.parse
 from api import Api
 from cluster import Cluster
 from diff_life import CPUS, NODES, SLOTS, TAINT
-from kinds import NODE, POD
+from kinds import BUDGET, DAEMON_SET, DEPLOYMENT, JOB, NODE, POD, REPLICA_SET, STATEFUL_SET, Kind
 from process import wait_for
 from rest import World, ready
 from shape import differences
@@ -164,6 +164,18 @@ class Player:
             self.begin[path] = self.api.get(path)["metadata"]["resourceVersion"]
 
 
+# What there may be in a namespace once an object of a kind was made.
+MADE = {"Pod": {POD}, "ReplicaSet": {REPLICA_SET}, "Deployment": {DEPLOYMENT, REPLICA_SET}, "StatefulSet": {STATEFUL_SET},
+        "DaemonSet": {DAEMON_SET},
+        "Job": {JOB}, "PodDisruptionBudget": {BUDGET}}
+
+
+def daemon_node(pod: dict) -> str:
+    """Of a DaemonSet's pod its node, by which they can be told apart; of others nothing: any will do."""
+    daemon = any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences", []))
+    return pod["spec"].get("nodeName", "") if daemon else ""
+
+
 class LivePlayer(Player):
     """One on a cluster with controllers, with nodes of its own: what comes of a step is also where they come to rest."""
 
@@ -172,6 +184,7 @@ class LivePlayer(Player):
         cluster.add_nodes(NODES, prefix=f"{namespace}-n", labels={"seq": namespace}, cpu=str(CPUS), pods=SLOTS)
         self.words = {"@finish@": next(iter(cluster.pod_timing(finish="x"))), "@ready@": next(iter(cluster.pod_timing(ready="x")))}
         self.pod = ""
+        self.kinds: set[Kind] = {POD}  # of which there may be objects
 
     def fill(self, text: str) -> str:
         return super().fill(self.words.get(text, text).replace("@pod@", self.pod))
@@ -189,6 +202,8 @@ class LivePlayer(Player):
         elif "pod_of" in step:
             done = self.one_pod(step)
         else:
+            if step["method"] == "POST":
+                self.kinds |= MADE[step["body"]["kind"]]
             done = super().step(step)
         self.simplify(done)
         return {"answer": done, "rest": self.rest()}
@@ -198,7 +213,7 @@ class LivePlayer(Player):
         found = list(self.api.items(query(POD.path(self.ns), labelSelector=step["pod_of"])))
         if not found:
             return {"nobody": step["pod_of"]}
-        found.sort(key=lambda p: (not ready(p), p["metadata"]["name"]))
+        found.sort(key=lambda p: (not ready(p), daemon_node(p), p["metadata"]["name"]))
         self.pod = found[step["index"] % (sum(map(ready, found)) or len(found))]["metadata"]["name"]
         return json.loads(json.dumps(super().step(step)).replace(self.pod, "POD"))
 
@@ -221,7 +236,7 @@ class LivePlayer(Player):
         last: list[list[str]] = [[]]
 
         def still() -> World | None:
-            world = World(self.api, self.ns)
+            world = World(self.api, self.ns, self.kinds)
             why = world.restless()
             if why:
                 last[0] = []

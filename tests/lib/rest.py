@@ -1,6 +1,6 @@
 """A namespace in which controllers work: has it come to rest, and what does it look like then?
 
-    world = World(api, namespace)
+    world = World(api, namespace, {POD, DEPLOYMENT, REPLICA_SET})
     world.restless()     why it cannot stay as it is: the first thing a controller has still to do; None when there is nothing
     world.picture()      what another server must show too
 
@@ -46,11 +46,12 @@ def cpu(pod: dict) -> int:
 
 
 class World:
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: Api, namespace: str, kinds: set[Kind]) -> None:
+        """kinds: those that may be there; nobody is asked for the others."""
         self.api, self.ns = api, namespace
 
         def items(kind: Kind) -> list[dict]:
-            return [{**item, "kind": kind.kind} for item in api.items(kind.path(namespace))]
+            return [{**item, "kind": kind.kind} for item in api.items(kind.path(namespace))] if kind in kinds else []
 
         self.nodes = {n["metadata"]["name"]: n for n in api.items(f"{NODE.path()}?labelSelector=seq%3D{namespace}")}
         self.pods = items(POD)

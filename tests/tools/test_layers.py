@@ -55,12 +55,51 @@ class Finds(unittest.TestCase):
     def test_downwards(self) -> None:
         for i, high in enumerate(layers.ORDER):
             for low in layers.ORDER[:i + 1]:
-                if high != "engine" or low in ("base", "model", "engine"):
+                # Engine and the simulated world know less.
+                if high not in ("engine", "sim") or low in ("base", "model", "engine"):
                     self.allowed(f"{high}/x.c", f'#include "{low}/y.h"\n')
 
     def test_engine_knows_base_and_model_only(self) -> None:
         self.refused("engine/x.c", '#include "net/loop.h"\n', "knows only base, model, engine")
         self.refused("engine/x.c", '#include "kube/config.h"\n', "knows only base, model, engine")
+
+    def test_simulated_world(self) -> None:
+        """All of sim but its faces."""
+        for path in ("sim/x.c", "sim/x.h", "sim/api/x.c", "sim/fleet/pace.c", "sim/scenario_play.c", "sim/scenario.h"):
+            for header in ("net/loop.h", "net/server.h", "kube/config.h", "kube/transport.h", "sim/serve.h", "sim/pace.h",
+                           "sim/transport.h"):
+                self.refused(path, f'#include "{header}"\n', f'the simulated world may not include "{header}"')
+            for header in ("base/str.h", "model/object.h", "engine/fit.h", "kube/codec.h", "sim/world.h", "sim/scenario.h"):
+                self.allowed(path, f'#include "{header}"\n')
+            self.refused(path, "#include <time.h>\n", "no I/O")
+            self.refused(path, "int f(void) { return rand(); }\n", "may not call rand()")
+            self.refused(path, 'int f(void) { return yaml_load_file("f"); }\n', "may not call yaml_load_file()")
+            self.allowed(path, "#include <openssl/evp.h>\nvoid f(void) { abort(); }\n")
+            self.refused(path, "#include <openssl/ssl.h>\n", "no I/O")
+
+    def test_faces_of_the_simulated_world(self) -> None:
+        for path in ("sim/serve.c", "sim/pace.h", "sim/transport.c"):
+            self.allowed(path, '#include <unistd.h>\n#include "net/loop.h"\n#include "kube/transport.h"\n#include "sim/pace.h"\n'
+                               "int f(void) { return time(0); }\n")
+            self.refused(path, '#include "cli/cli.h"\n', "sim may not include")
+        self.allowed("sim/scenario.c", 'int f(void) { return yaml_load_file("f"); }\n')
+        for name in layers.SIM_OUTSIDE:
+            self.assertTrue((TOP / "src" / name).exists(), name)
+
+    def test_engine_and_model_have_no_such_exceptions(self) -> None:
+        for layer in ("engine", "model"):
+            self.refused(f"{layer}/x.c", "#include <openssl/evp.h>\n", "no I/O")
+            self.refused(f"{layer}/x.c", "void f(void) { abort(); }\n", "may not call abort()")
+            self.allowed(f"{layer}/x.c", "#include <arpa/inet.h>\n")
+            self.refused(f"{layer}/x.c", "#include <arpa/telnet.h>\n", "no I/O")
+
+    def test_own_functions_of_such_a_name(self) -> None:
+        for head in ("static int bind(int a) {", "static const struct thing *bind(struct a *b,\n        int c) {",
+                     "static inline bool bind(void) {"):
+            self.allowed("engine/x.c", f"{head} return 0; }}\nint f(void) {{ return bind(1); }}\n")
+        self.refused("engine/x.c", "static int x = 1;\nint f(void) { return bind(1); }\n", "may not call bind()")
+        self.refused("engine/x.c", "static int f(void) {\n    return bind(1);\n}\n", "engine/x.c:2: ")
+        self.refused("engine/x.c", "int bind(int a);\n", "may not call bind()")
 
     def test_no_way_around_by_a_relative_path(self) -> None:
         self.refused("base/x.c", '#include "../net/loop.h"\n', "leaves its directory")
