@@ -449,6 +449,9 @@ static void run_done(struct run *r) {
     child_cancel(r->child);
     sim_server_free(r->server);
     pace_free(r->pace);
+    /* Connections that were about to be told something are freed by libevent only then. */
+    if (r->loop)
+        (void)event_base_loop(loop_base(r->loop), EVLOOP_NONBLOCK);
     scenario_stop(r->scenario);
     sim_free(r->sim);
     scenario_free(r->scenario);

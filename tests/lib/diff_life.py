@@ -44,6 +44,7 @@ class Maker:
         self.r = Random(seed)
         self.alive: dict[str, Kind] = {}
         self.budgets: list[str] = []
+        self.guarded: set[str] = set()
         self.count = 0
         self.images = 1
         self.crowded = False  # the nodes are full
@@ -123,9 +124,11 @@ class Maker:
         return patch(self.path(name), {"spec": {"template": {"spec": {"containers": containers}}}}, "strategic")
 
     def budget(self) -> dict | None:
+        """One for each: of several that select a pod the controller looks after any one when the pod changes."""
         name = self.one("dep", "rs", "sts", "ds", "pod")
-        if not name:
+        if not name or name in self.guarded:
             return None
+        self.guarded.add(name)
         rule = {self.r.choice(("minAvailable", "maxUnavailable")): self.r.choice((0, 1, 2, "25%", "50%", "100%"))}
         made = self.fresh("pdb")
         self.budgets.append(made)

@@ -71,10 +71,9 @@ static char *token_of(int64_t version, const char *start) {
     jsonw_kstr(&w, "v", "meta.k8s.io/v1");
     jsonw_kint(&w, "rv", version);
     jsonw_key(&w, "start");
-    str_add(&text, ""); /* the key ends with a NUL: the list goes on behind it */
     _cleanup_str_ struct str key = STR_INIT;
-    json_quote(&key, start, strlen(start));
-    key.p[--key.len] = 0;
+    json_quote(&key, strna(start), strlen(strna(start)));
+    key.p[--key.len] = 0; /* the key ends with a NUL: the list goes on behind it */
     str_add(&key, "\\u0000\"");
     jsonw_raw(&w, str_get(&key));
     jsonw_end(&w);

@@ -283,7 +283,8 @@ static int decode_patched(struct call *c, const struct write_options *o, json_t 
                             : body_check_patched(raw, i->group, i->version, i->kind, &why);
     if (!rc)
         rc = rules_decode(c->api, c->res, raw, out, notes, &why);
-    if (!rc && kind == PATCH_STRATEGIC) /* its converter walks a map and sorts what it found */
+    if (!rc && kind == PATCH_STRATEGIC &&
+        notes->texts.len > before) /* its converter walks a map and sorts what it found */
         qsort(notes->texts.p + before, notes->texts.len - before, sizeof *notes->texts.p, by_text);
     if (!rc) {
         rc = body_notes(c, "", o->validation, notes, &why);

@@ -325,7 +325,7 @@ static bool is_elsewhere(const struct link *l) {
 static void tell_elsewhere(struct fleet *f, struct link *l, const struct pv *pv) {
     _cleanup_str_ struct str pods = STR_INIT, message = STR_INIT;
     const struct record *r;
-    for (size_t i = 0; (r = user(f, pv->claim, &i));) {
+    for (size_t i = 0; pv && (r = user(f, pv->claim, &i));) {
         const struct link *other = link_find(l->disk, record_as(pod, r)->node_name);
         if (other && other != l && other->confirmed)
             str_addf(&pods, "%s%s", pods.len ? ", " : "", r->obj->meta.name);
@@ -507,7 +507,7 @@ static void node_changed(void *arg, const struct change *c) {
         return;
     const struct node *node = record_as(node, r);
     const struct node *before = c->before ? record_as(node, c->before) : NULL;
-    bool matters = c->type != CHANGE_MODIFIED || before->taints != node->taints ||
+    bool matters = c->type != CHANGE_MODIFIED || !before || before->taints != node->taints ||
                    is_ready(before) != is_ready(node);
     for (size_t i = 0; i < volumes.len; i++) {
         struct link *l = link_find(disk_find(a, volumes.p[i]), name);

@@ -64,7 +64,7 @@ int64_t machine_delay(struct fleet *f, const struct pair *annotations,
         return fleet_delay(f, min, max);
     if (streq(text, "never"))
         return INT64_MAX;
-    const char *dash = strchr(text + 1, '-');
+    const char *dash = *text ? strchr(text + 1, '-') : NULL;
     _cleanup_free_ char *first = dash ? xstrndup(text, (size_t)(dash - text)) : xstrdup(text);
     int64_t low, high;
     if (duration_parse(first, &low, NULL) || low < 0 ||

@@ -112,7 +112,7 @@ static bool lose_claim(struct fleet *f, const struct record *claim, const char *
 static bool bind_volume(struct fleet *f, struct record *volume, const struct pvc *pvc) {
     const struct pv *pv = record_as(pv, volume);
     bool reserved = volume_refers(pv, pvc);
-    bool whole = reserved && str_same(pv->claim->uid, pvc->meta.uid);
+    bool whole = reserved && pv->claim && str_same(pv->claim->uid, pvc->meta.uid);
     bool marked = reserved || map_has(pv->meta.annotations, ANN_BOUND_BY_US);
     if (whole && marked)
         return true;

@@ -192,7 +192,7 @@ static void look(struct worker *w) {
     if (!r || !w->machine || w->machine->state != MACHINE_UP)
         return;
     const struct pod *pod = record_as(pod, r);
-    const char *word;
+    const char *word = NULL;
     if (pod->meta.deleted && pod_is_mirror(pod)) {
         if (w->step != STEP_GONE)
             plan(w, STEP_GONE, fleet_delay(w->all->fleet, 0, MSEC(100)));

@@ -454,7 +454,7 @@ static int put_field(struct writer *w, const struct schema_field *f) {
         wire_close(w->out, start);
         return rc;
     }
-    if (w->key.len != f->len || memcmp(w->key.p, f->json, f->len) != 0) {
+    if (!w->key.p || w->key.len != f->len || memcmp(w->key.p, f->json, f->len) != 0) {
         put_zero(w->out, f);
         return 0;
     }

@@ -47,6 +47,7 @@ static void test_anonymous(void **state) {
     struct sim_site s;
     sim_site_init(&s, false);
     struct api_request req = {.method = "GET", .target = "/api/v1/nodes", .anonymous = true};
+    api_reply_done(&s.last);
     api_serve(s.api, &req, &s.last);
     assert_int_equal(s.last.code, 403);
     assert_non_null(strstr(sim_text(&s), "system:anonymous"));
