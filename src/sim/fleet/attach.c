@@ -323,9 +323,11 @@ static bool is_elsewhere(const struct link *l) {
 }
 
 static void tell_elsewhere(struct fleet *f, struct link *l, const struct pv *pv) {
+    if (!pv)
+        return;
     _cleanup_str_ struct str pods = STR_INIT, message = STR_INIT;
     const struct record *r;
-    for (size_t i = 0; pv && (r = user(f, pv->claim, &i));) {
+    for (size_t i = 0; (r = user(f, pv->claim, &i));) {
         const struct link *other = link_find(l->disk, record_as(pod, r)->node_name);
         if (other && other != l && other->confirmed)
             str_addf(&pods, "%s%s", pods.len ? ", " : "", r->obj->meta.name);
