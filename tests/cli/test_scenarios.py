@@ -5,6 +5,7 @@ The answers are those of the real API server (pkg/registry/core/pod/storage/evic
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import re
 import sys
@@ -18,6 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tap  # noqa: E402
 from program import TOP  # noqa: E402
 from simulation import Client, Sim, until  # noqa: E402
+
+def ready(pod: dict) -> bool:
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", []))
+
 
 DOCS = (TOP / "docs" / "simulator.md").read_text()
 
@@ -70,10 +75,17 @@ class Troubles(unittest.TestCase):
             c.patch("/api/v1/nodes/w1", {"spec": {"unschedulable": True}})
 
             def evict_all() -> list[dict] | None:
-                """What is left on the node when nothing moves any more."""
-                left = c.pods(spec__nodeName="w1")
-                moving = [p for p in left if "deletionTimestamp" in p["metadata"] or c.evict(p)[0] != 429]
-                return None if moving else left
+                """What is left on the node when nothing moves any more: all that can be ready is, and the budgets know."""
+                healthy = {b["metadata"]["name"]: b["status"]["currentHealthy"]
+                           for b in c.get("/apis/policy/v1/namespaces/default/poddisruptionbudgets")["items"]}
+                pods = c.pods()
+                placed = [p for p in pods if p["spec"].get("nodeName")]
+                if len(pods) != 7 * len(healthy) or not all(map(ready, placed)):
+                    return None
+                if healthy != collections.Counter(p["metadata"]["labels"]["app"] for p in placed):
+                    return None
+                left = [p for p in placed if p["spec"]["nodeName"] == "w1"]
+                return left if all(c.evict(p)[0] == 429 for p in left) else None
             left = until(evict_all, "the end of what can move")
             waiting = {p["metadata"]["labels"]["app"] for p in c.pods(status__phase="Pending")}
             self.assertTrue(left and waiting)
