@@ -1,9 +1,11 @@
 """Measures Slipway beside what it is compared with, all in one run on one machine: `make bench`.
 
-    python3 bench/run.py [--rounds N] [--nodes N] [--apps N] [--replicas N]
+    python3 bench/run.py [--only PART] [--rounds N] [--nodes N] [--apps N] [--replicas N]
 
 - A cluster of 1,000 nodes and 30,000 pods, held by client-go's shared informers (bench/informers), by the same with a
   transform that drops managedFields, and by Slipway (build/bench/hold), which take turns.
+- The simulator (bench/simulate.py): events a second of one core on a fleet of fifty nodes that is rebooted node after
+  node; the memory of 5,000 nodes and 150,000 pods; a full list of pods over HTTPS, in turns with the API server's.
 - The start of `slipway version` and of `kubectl version --client`, in turns.
 - The size of the stripped program.
 
@@ -29,6 +31,7 @@ from pathlib import Path
 import load
 from agree import disagreements
 from measure import Held, HoldFailed, hold, start_times
+from simulate import LargeSimulator, events_per_second, list_rates, play
 
 from binaries import SKIP_STATUS, Binaries, BuildFailed, Unavailable
 from process import ClusterError, Died
@@ -87,9 +90,10 @@ class Bench:
 
     def run(self) -> int:
         self.binaries.need("kube-apiserver", "etcd", "kubectl", "informers")
-        self.attempt("holding a large cluster", self.holding)
-        self.attempt("start", self.starting)
-        self.attempt("size", self.size)
+        parts = {"hold": ("holding a large cluster", self.holding), "lists": ("lists of pods", self.listing),
+                 "sim": ("simulating", self.simulating), "start": ("start", self.starting), "size": ("size", self.size)}
+        for name in self.arguments.only or parts:
+            self.attempt(*parts[name])
         if self.figures:
             print(table([["figure", "measured", "wanted", "met"]] + [f.row() for f in self.figures]))
         for problem in self.broken:
@@ -171,6 +175,37 @@ class Bench:
                                           middle(runs[name], "synced_cpu") / middle(ours, "synced_cpu"), 4)]
         self.figures.append(at_most(f"peak while syncing / rest, {SLIPWAY}", middle(ours, "peak_over_rest"), "x", 1.5))
 
+    # -- the simulator -----------------------------------------------------------------------------------------------
+
+    def listing(self) -> None:
+        """Two servers with as many pods, one of them real."""
+        a = self.arguments
+        with load.load_cluster(binaries=self.binaries) as cluster, LargeSimulator(a.nodes, binaries=self.binaries) as sim:
+            say(f"filling a cluster with {a.nodes} nodes and {a.apps * a.replicas} pods")
+            load.fill(cluster, a.nodes, a.apps, a.replicas, say=lambda text: say(f"  {text}"))
+            rates = list_rates({"kube-apiserver": cluster.api, "slipway sim": sim.api}, a.rounds)
+        self.numbers["list"] = rates
+        speed = {name: r["bytes"] / r["seconds"] / 1e6 for name, r in rates.items()}
+        print(table([["list of pods (median)", "bytes", "time", "rate"]]
+                    + [[n, f"{r['bytes'] / 1e6:.1f} MB", f"{r['seconds']:.2f} s", f"{speed[n]:.0f} MB/s"]
+                       for n, r in rates.items()]) + "\n", flush=True)
+        self.figures.append(at_least("list of pods, time for the same bytes, kube-apiserver / sim",
+                                     speed["slipway sim"] / speed["kube-apiserver"], 1))
+
+    def simulating(self) -> None:
+        a = self.arguments
+        program = self.slipway.parent / "bench" / "sim"
+        say("a fleet of 50 nodes for a day")
+        best, runs = events_per_second(program, a.rounds, 24)
+        say("a cluster of 5,000 nodes and 150,000 pods: this takes minutes")
+        large = play(program, "big", 5000, 1, 0.05)
+        self.numbers["sim"] = {"rolling": runs, "large": large}
+        if (large["nodes"], large["pods"]) != (5000, 150000):
+            raise HoldFailed(f"the large cluster has {large['nodes']} nodes and {large['pods']} pods")
+        self.figures += [
+            Figure("simulated events a second of one core", best, "", "at least 100000", best >= 100000),
+            at_most("5,000 nodes and 150,000 pods, simulated", large["peak_rss_kb"] / 1024, " MiB", 2048)]
+
     # -- start and size ----------------------------------------------------------------------------------------------
 
     def starting(self) -> None:
@@ -201,6 +236,8 @@ class Bench:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", choices=["hold", "lists", "sim", "start", "size"], metavar="PART",
+                        help="hold, lists, sim, start or size; may be given again")
     parser.add_argument("--nodes", type=int, default=1000, metavar="N")
     parser.add_argument("--apps", type=int, default=300, metavar="N")
     parser.add_argument("--replicas", type=int, default=100, metavar="N", help="pods of each application")

@@ -68,7 +68,7 @@ static inline bool str_empty(const char *s) {
 }
 /* Equal, where NULL is the empty string. */
 static inline bool str_same(const char *a, const char *b) {
-    return streq(strna(a), strna(b));
+    return a == b || streq(strna(a), strna(b));
 }
 static inline bool str_starts(const char *s, const char *prefix) {
     return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -11,6 +11,7 @@
 #ifndef KUBE_CODEC_H
 #define KUBE_CODEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -46,10 +47,21 @@ int codec_json(struct codec *c, const struct type *type, struct view text, void 
 int codec_pb(struct codec *c, const struct type *type, struct view message, void *obj,
              struct err *err);
 
+/* Decodes one member of the JSON object anew, in an object that is complete but for that: `text` is
+ * the member's value. One that the table does not name is not looked at. -ENOENT when it is no
+ * embedded message and cannot be taken alone: then nothing has changed. After any other error the
+ * object holds nothing. */
+int codec_json_member(struct codec *c, const struct type *type, struct view key, struct view text,
+                      void *obj, struct err *err);
+
 /* The raw text of some members of a JSON object, {NULL, 0} for those it lacks. Reads no further
  * than it must: what follows the last member found is not checked. */
 int codec_json_find(struct codec *c, struct view text, const struct view *keys, size_t n,
                     struct view *values, struct err *err);
+
+/* The next element of a JSON list: takes it off `list`, which is the text of the list at first.
+ * False at its end, and at anything that is no JSON. */
+bool codec_json_next(struct codec *c, struct view *list, struct view *item);
 
 /* --- shared by the two decoders --- */
 

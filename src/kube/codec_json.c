@@ -578,6 +578,28 @@ int codec_json(struct codec *c, const struct type *type, struct view text, void 
     return rc;
 }
 
+int codec_json_member(struct codec *c, const struct type *type, struct view key, struct view text,
+                      void *obj, struct err *err) {
+    struct reader r = {c, text.p, text.p, text.p + text.len, 0, obj, err};
+    void *m = NULL;
+    const struct field *f = find_field(type, key, obj, obj, &m);
+    if (!f)
+        return 0;
+    if (f->kind != FIELD_MSG)
+        return err_set(err, ENOENT, "this member cannot be read alone");
+    arena_reset(&c->scratch);
+    c->room = CODEC_ROOM;
+    type_clear(f->type, c->pool, m, obj);
+    int rc = read_message(&r, f->type, m);
+    if (!rc && r.p != r.end)
+        rc = fail(&r, "something follows the object");
+    if (rc) {
+        type_release(type, c->pool, obj, obj);
+        memset(obj, 0, type->size);
+    }
+    return rc;
+}
+
 int codec_json_find(struct codec *c, struct view text, const struct view *keys, size_t n,
                     struct view *values, struct err *err) {
     struct reader r = {c, text.p, text.p, text.p + text.len, 0, NULL, err};
@@ -612,4 +634,21 @@ int codec_json_find(struct codec *c, struct view text, const struct view *keys, 
             return rc;
     }
     return 0;
+}
+
+bool codec_json_next(struct codec *c, struct view *list, struct view *item) {
+    if (!list->len) /* there may be no pointer either */
+        return false;
+    struct reader r = {c, list->p, list->p, list->p + list->len, 0, NULL, NULL};
+    skip_space(&r);
+    if (r.p == r.end || (*r.p != '[' && *r.p != ','))
+        return false;
+    r.p++;
+    skip_space(&r);
+    const char *begin = r.p;
+    if (peek(&r, ']') || skip_value(&r))
+        return false;
+    *item = (struct view){begin, (size_t)(r.p - begin)};
+    *list = (struct view){r.p, (size_t)(r.end - r.p)};
+    return true;
 }

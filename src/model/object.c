@@ -172,7 +172,7 @@ static bool keep_port(const void *entry) {
 TYPE_KEEP(type_port, "ContainerPort", port, keep_port, F("hostPort", 2, I32, port, host_port),
           F("protocol", 4, STR, port, protocol), F("hostIP", 5, STR, port, host_ip));
 TYPE(type_container, "Container", container, F("name", 1, STR, container, name),
-     FM("ports", 6, LIST, container, ports, type_port),
+     F("image", 2, STR, container, image), FM("ports", 6, LIST, container, ports, type_port),
      FM("resources", 8, MSG, container, resources, type_resources),
      F("restartPolicy", 24, STR, container, restart_policy));
 TYPE(type_toleration, "Toleration", toleration, F("key", 1, STR, toleration, key),
@@ -389,14 +389,19 @@ TYPE(type_ds_status, "DaemonSetStatus", daemon_set,
 TYPE(type_ds, "DaemonSet", daemon_set, FM("metadata", 1, MSG, daemon_set, meta, type_meta),
      FLAT("spec", 2, type_ds_spec), FLAT("status", 3, type_ds_status));
 
+TYPE(type_rs_template_meta, "ObjectMeta", replica_set,
+     F("labels", 11, MAP, replica_set, template_labels));
+TYPE(type_rs_template, "PodTemplateSpec", replica_set, FLAT("metadata", 1, type_rs_template_meta));
 TYPE(type_rs_spec, "ReplicaSetSpec", replica_set, F("replicas", 1, OPT_I32, replica_set, replicas),
      FM("selector", 2, PTR, replica_set, selector, type_selector),
+     FLAT("template", 3, type_rs_template),
      F("minReadySeconds", 4, I32, replica_set, min_ready_seconds));
 TYPE(type_rs_status, "ReplicaSetStatus", replica_set, F("replicas", 1, I32, replica_set, now),
      F("fullyLabeledReplicas", 2, I32, replica_set, labeled),
      F("observedGeneration", 3, I64, replica_set, observed_generation),
      F("readyReplicas", 4, I32, replica_set, ready),
-     F("availableReplicas", 5, I32, replica_set, available));
+     F("availableReplicas", 5, I32, replica_set, available),
+     F("terminatingReplicas", 7, I32, replica_set, terminating));
 TYPE(type_rs, "ReplicaSet", replica_set, FM("metadata", 1, MSG, replica_set, meta, type_meta),
      FLAT("spec", 2, type_rs_spec), FLAT("status", 3, type_rs_status));
 
@@ -570,6 +575,13 @@ void object_free(const struct kind *kind, struct pool *pool, struct object *obj)
         return;
     type_release(kind->type, pool, obj, obj);
     free(obj);
+}
+
+struct object *object_copy(const struct kind *kind, const struct object *obj) {
+    struct object *copy = xmemdup(obj, kind->type->size);
+    type_retain(kind->type, copy, copy);
+    copy->meta.store_hash = copy->meta.store_epoch = 0;
+    return copy;
 }
 
 void object_print(const struct kind *kind, struct jsonw *w, const struct object *obj) {

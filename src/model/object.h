@@ -115,7 +115,7 @@ struct port {
 };
 
 struct container {
-    const char *name, *restart_policy;
+    const char *name, *image, *restart_policy;
     struct resources resources;
     const struct port *ports; /* those with a host port */
 };
@@ -322,7 +322,8 @@ struct replica_set {
     int32_t replicas; /* wanted; ABSENT32 */
     int32_t min_ready_seconds;
     const struct label_selector *selector;
-    int32_t now, labeled, ready, available;
+    const struct pair *template_labels;
+    int32_t now, labeled, ready, available, terminating;
     int64_t observed_generation;
 };
 
@@ -452,6 +453,7 @@ const char *kind_api_version(const struct kind *kind, char buf[static 64]);
 /* Objects on the heap. object_free() takes NULL. */
 struct object *object_new(const struct kind *kind);
 void object_free(const struct kind *kind, struct pool *pool, struct object *obj);
+struct object *object_copy(const struct kind *kind, const struct object *obj);
 /* Complete, with kind and apiVersion. */
 void object_print(const struct kind *kind, struct jsonw *w, const struct object *obj);
 

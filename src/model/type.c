@@ -115,6 +115,79 @@ void type_release(const struct type *type, struct pool *pool, void *obj, void *r
     }
 }
 
+void type_retain(const struct type *type, const void *obj, const void *root) {
+    for (uint16_t i = 0; i < type->n_fields; i++) {
+        const struct field *f = &type->fields[i];
+        if (f->flags & FIELD_OF_ROOT)
+            continue;
+        const void *m = member(f, obj, root);
+        switch ((enum field_kind)f->kind) {
+        case FIELD_STR:
+        case FIELD_PTR:
+        case FIELD_LIST:
+        case FIELD_STRS:
+        case FIELD_MAP:
+        case FIELD_MAP_QTY:
+        case FIELD_MAP_TIME:
+            pool_ref(*(const void *const *)m);
+            break;
+        case FIELD_INTSTR:
+            pool_ref(((const struct intstr *)m)->str);
+            break;
+        case FIELD_MSG:
+            type_retain(f->type, m, root);
+            break;
+        case FIELD_BOOL:
+        case FIELD_I32:
+        case FIELD_I64:
+        case FIELD_OPT_I32:
+        case FIELD_OPT_I64:
+        case FIELD_TIME:
+        case FIELD_MICROTIME:
+        case FIELD_PRESENT:
+            break;
+        }
+    }
+}
+
+void type_clear(const struct type *type, struct pool *pool, void *obj, void *root) {
+    type_release(type, pool, obj, root);
+    for (uint16_t i = 0; i < type->n_fields; i++) {
+        const struct field *f = &type->fields[i];
+        if (f->flags & FIELD_OF_ROOT)
+            continue;
+        void *m = member(f, obj, root);
+        switch ((enum field_kind)f->kind) {
+        case FIELD_BOOL:
+        case FIELD_PRESENT:
+            *(bool *)m = false;
+            break;
+        case FIELD_I32:
+        case FIELD_OPT_I32:
+            *(int32_t *)m = f->kind == FIELD_I32 ? 0 : ABSENT32;
+            break;
+        case FIELD_I64:
+        case FIELD_TIME:
+        case FIELD_MICROTIME:
+        case FIELD_OPT_I64:
+            *(int64_t *)m = f->kind == FIELD_OPT_I64 ? ABSENT64 : 0;
+            break;
+        case FIELD_MSG:
+            type_clear(f->type, pool, m, root);
+            break;
+        case FIELD_STR:
+        case FIELD_PTR:
+        case FIELD_LIST:
+        case FIELD_STRS:
+        case FIELD_MAP:
+        case FIELD_MAP_QTY:
+        case FIELD_MAP_TIME:
+        case FIELD_INTSTR:
+            break;
+        }
+    }
+}
+
 /* Releases the strings of the blobs that are no messages: they are all made of pointers and
  * numbers, and the pointers come at these places. */
 static void drop_strings(struct pool *pool, const char *data, size_t len, size_t stride, size_t n) {

@@ -114,6 +114,11 @@ void type_init(const struct type *type, void *obj, void *root);
 /* Gives back every reference that the struct holds; it may be half filled. Leaves NULL in their
  * place; numbers stay. */
 void type_release(const struct type *type, struct pool *pool, void *obj, void *root);
+/* Adds a reference for every one that the struct holds: what makes a copy of its bytes a copy. */
+void type_retain(const struct type *type, const void *obj, const void *root);
+/* Releases and sets everything to what type_init() leaves in a zeroed struct; what is filled from
+ * elsewhere (FIELD_OF_ROOT) is left alone. */
+void type_clear(const struct type *type, struct pool *pool, void *obj, void *root);
 /* What pool_new() wants for a pool that holds decoded objects. */
 void type_drop(struct pool *pool, const void *tag, const void *data, size_t len);
 /* As the API would print what we hold: same keys and nesting, empty fields left out. */

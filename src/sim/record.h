@@ -4,7 +4,7 @@
  *
  * The text is compact and begins with kind, apiVersion and metadata, in whose canonical form
  * the first "resourceVersion" is the object's own; so a new version with another status is a
- * splice, not a serialization. */
+ * splice, not a serialization, and only what was replaced is decoded anew. */
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H
 
@@ -18,11 +18,13 @@ struct record {
     uint32_t refs;
     uint32_t len;
     uint32_t version_at, version_len; /* the digits of the resourceVersion in the text */
-    uint32_t status_at, status_len;   /* the value of .status; 0, 0 when there is none */
+    uint32_t spec_at, spec_len;       /* the value of .spec; 0, 0 when there is none */
+    uint32_t status_at, status_len;   /* the same of .status */
     uint64_t version;
     const struct kind *kind;
     struct pool *pool;
     struct object *obj; /* its metadata for any kind: obj->meta */
+    json_t *body;       /* see record_body(); NULL until somebody asks */
     char json[];
 };
 
@@ -50,10 +52,20 @@ static inline struct view record_text(const struct record *r) {
 }
 /* A fresh jansson value of the object. */
 json_t *record_json(const struct record *r);
+/* A fresh jansson value of its status; an empty object when it has none. */
+json_t *record_status(const struct record *r);
+/* Empty when it has none. */
+static inline struct view record_status_text(const struct record *r) {
+    return r->status_len ? (struct view){r->json + r->status_at, r->status_len} : (struct view){0};
+}
+/* The text of a member of its status; empty when there is none. */
+struct view record_status_member(struct codec *c, const struct record *r, const char *key);
+/* All but metadata and status, to read only. It is made once, and versions that differ in nothing
+ * but their status share it: for those who look at an object often, and at few of them. */
+const json_t *record_body(struct record *r);
+/* body.spec: NULL when there is none. */
+const json_t *record_spec(struct record *r);
 
 #define record_as(type, r) ((const struct type *)(r)->obj)
-
-/* A jansson value as compact text, appended. */
-void json_dump_text(const json_t *value, struct str *out);
 
 #endif

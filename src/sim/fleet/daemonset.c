@@ -33,7 +33,7 @@ struct look {
     struct fleet *f;
     struct record *r; /* a reference */
     const struct daemon_set *d;
-    json_t *obj;
+    const json_t *spec;
     const char *hash;
     struct pod_set pods;
     struct snapshot *nodes;
@@ -138,7 +138,7 @@ static void add_tolerations(json_t *spec, bool host_network) {
 }
 
 static bool create_pod(struct look *l, const char *node) {
-    const json_t *template = json_object_get(json_object_get(l->obj, "spec"), "template");
+    const json_t *template = json_object_get(l->spec, "template");
     _cleanup_free_ char *prefix = xasprintf("%s-", l->d->meta.name);
     json_t *raw = workload_pod(template, l->f->daemon_sets, l->r, NULL, prefix);
     json_t *labels = json_object_get(meta_of(raw), "labels");
@@ -170,41 +170,80 @@ static void delete_pod(struct look *l, const struct record *pod) {
                     "SuccessfulDelete", "Deleted pod: %s", m->name);
 }
 
-/* The pods meant for one node. */
-static void pods_for(const struct look *l, const char *node, struct pod_set *out) {
-    for (size_t i = 0; i < l->pods.v.len; i++)
-        if (str_same(node_of(record_as(pod, l->pods.v.p[i])), node))
-            *vec_push(&out->v) = record_ref(l->pods.v.p[i]);
+/* Pods by the node that they are meant for: names are pool entries, so their addresses tell them
+ * apart. */
+struct placed {
+    const char *node;
+    size_t i; /* in the list that they come from */
+    struct record *r;
+};
+struct placement {
+    struct placed *p;
+    size_t n;
+};
+
+static int by_node(const void *a, const void *b) {
+    const struct placed *x = a, *y = b;
+    if (x->node != y->node)
+        return (uintptr_t)x->node < (uintptr_t)y->node ? -1 : 1;
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static struct placement place(struct record *const *pods, size_t n) {
+    struct placement out = {xcalloc(n ? n : 1, sizeof *out.p), n};
+    for (size_t i = 0; i < n; i++)
+        out.p[i] = (struct placed){node_of(record_as(pod, pods[i])), i, pods[i]};
+    qsort(out.p, n, sizeof *out.p, by_node);
+    return out;
+}
+static void placement_done(struct placement *p) {
+    free(p->p);
+}
+#define _cleanup_placement_ __attribute__((cleanup(placement_done)))
+
+/* The pods meant for one node, in the order of the list. */
+static struct placement pods_for(const struct placement *all, const char *node) {
+    size_t low = 0, high = all->n, n = 0;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if ((uintptr_t)all->p[mid].node < (uintptr_t)node)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    while (low + n < all->n && all->p[low + n].node == node)
+        n++;
+    return (struct placement){all->p + low, n};
 }
 
 /* One pod on each node that should have one. */
 static bool manage(struct look *l) {
     bool ok = true;
+    _cleanup_placement_ struct placement all = place(l->pods.v.p, l->pods.v.len);
     for (size_t i = 0; i < l->nodes->n; i++) {
         const struct node *node = record_as(node, l->nodes->items[i]);
         bool run, stay;
         should_run(l->d, node, &run, &stay);
-        _cleanup_pod_set_ struct pod_set here = {0};
-        pods_for(l, node->meta.name, &here);
+        struct placement here = pods_for(&all, node->meta.name);
         size_t alive = 0;
-        for (size_t k = 0; k < here.v.len; k++) {
-            const struct pod *pod = record_as(pod, here.v.p[k]);
+        for (size_t k = 0; k < here.n; k++) {
+            const struct pod *pod = record_as(pod, here.p[k].r);
             if (pod->meta.deleted) {
                 alive++; /* its name is free only when it has gone */
                 continue;
             }
             bool extra = stay && !pod_ended(pod) && alive++;
             if (!stay || extra) {
-                delete_pod(l, here.v.p[k]);
+                delete_pod(l, here.p[k].r);
             } else if (pod_ended(pod)) {
                 fleet_event(l->f, "daemonset-controller", l->f->daemon_sets, l->r, "Warning",
                             "FailedDaemonPod",
                             "Found failed daemon pod %s/%s on node %s, will try to kill it",
                             strna(pod->meta.ns), pod->meta.name, node->meta.name);
-                delete_pod(l, here.v.p[k]);
+                delete_pod(l, here.p[k].r);
             }
         }
-        if (run && !here.v.len)
+        if (run && !here.n)
             ok = create_pod(l, node->meta.name) && ok;
     }
     /* Pods of nodes that are gone. */
@@ -224,7 +263,7 @@ static bool up(struct look *l, const struct pod *pod) {
 
 /* Old pods are replaced as fast as maxUnavailable allows; those that do not work anyway at once. */
 static void update(struct look *l, int64_t desired) {
-    const json_t *strategy = json_object_get(json_object_get(l->obj, "spec"), "updateStrategy");
+    const json_t *strategy = json_object_get(l->spec, "updateStrategy");
     if (str_same(json_str(strategy, "type"), "OnDelete"))
         return;
     const json_t *max =
@@ -235,16 +274,16 @@ static void update(struct look *l, int64_t desired) {
     else if (json_is_string(max))
         allowed = (strtol(json_string_value(max), NULL, 10) * desired + 99) / 100;
     int64_t unavailable = 0;
+    _cleanup_placement_ struct placement all = place(l->pods.v.p, l->pods.v.len);
     for (size_t i = 0; i < l->nodes->n; i++) {
         const struct node *node = record_as(node, l->nodes->items[i]);
         bool run, stay, any = false;
         should_run(l->d, node, &run, &stay);
         if (!run)
             continue;
-        for (size_t k = 0; k < l->pods.v.len; k++) {
-            const struct pod *pod = record_as(pod, l->pods.v.p[k]);
-            any = any || (str_same(node_of(pod), node->meta.name) && up(l, pod));
-        }
+        struct placement here = pods_for(&all, node->meta.name);
+        for (size_t k = 0; k < here.n && !any; k++)
+            any = up(l, record_as(pod, here.p[k].r));
         unavailable += !any;
     }
     for (size_t i = 0; i < l->pods.v.len; i++) {
@@ -269,14 +308,13 @@ static void put_status(struct look *l) {
         return;
     int64_t desired = 0, current = 0, wrong = 0, ready = 0, updated = 0, ok = 0;
     struct pod_list mine = pods_of_owner(f->pod_index, l->d->meta.uid);
+    _cleanup_placement_ struct placement all = place(mine.p, mine.len);
     for (size_t i = 0; i < l->nodes->n; i++) {
         const struct node *node = record_as(node, l->nodes->items[i]);
         bool run, stay;
         should_run(l->d, node, &run, &stay);
-        const struct record *first = NULL;
-        for (size_t k = 0; k < mine.len && !first; k++)
-            if (str_same(node_of(record_as(pod, mine.p[k])), node->meta.name))
-                first = mine.p[k];
+        struct placement here = pods_for(&all, node->meta.name);
+        const struct record *first = here.n ? here.p[0].r : NULL;
         if (!run) {
             wrong += first != NULL;
             continue;
@@ -292,20 +330,15 @@ static void put_status(struct look *l) {
         }
         updated += str_same(map_get(pod->meta.labels, REVISION_LABEL), l->hash);
     }
-    _cleanup_json_ json_t *obj = record_json(r);
-    json_t *old = json_object_get(obj, "status");
-    json_t *s = old ? json_deep_copy(old) : json_object();
-    const struct {
-        const char *key;
-        int64_t value;
-    } numbers[] = {
-        {"currentNumberScheduled", current}, {"numberMisscheduled", wrong},
-        {"desiredNumberScheduled", desired}, {"numberReady", ready},
-        {"updatedNumberScheduled", updated}, {"numberAvailable", ok},
-        {"numberUnavailable", desired - ok}, {"observedGeneration", l->d->meta.generation},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        json_object_set_new(s, numbers[i].key, json_integer(numbers[i].value));
+    json_t *s = record_status(r);
+    json_object_set_new(s, "currentNumberScheduled", json_integer(current));
+    json_object_set_new(s, "numberMisscheduled", json_integer(wrong));
+    json_object_set_new(s, "desiredNumberScheduled", json_integer(desired));
+    json_object_set_new(s, "numberReady", json_integer(ready));
+    status_set_number(s, "updatedNumberScheduled", updated);
+    status_set_number(s, "numberAvailable", ok);
+    status_set_number(s, "numberUnavailable", desired - ok);
+    status_set_number(s, "observedGeneration", l->d->meta.generation);
     fleet_put_status(f, f->daemon_sets, r, s);
 }
 
@@ -316,10 +349,9 @@ static bool sync(void *arg, const char *ns, const char *name) {
     if (!r || !record_as(daemon_set, r)->template)
         return true;
     struct look l = {.f = f, .r = record_ref(r), .d = record_as(daemon_set, r), .again = INT64_MAX};
-    l.obj = record_json(r);
-    const json_t *spec = json_object_get(l.obj, "spec");
+    l.spec = record_spec(r);
     struct record *revision =
-        revision_current(f, f->daemon_sets, r, json_object_get(spec, "template"));
+        revision_current(f, f->daemon_sets, r, json_object_get(l.spec, "template"));
     bool ok = revision != NULL;
     if (ok) {
         l.hash = strna(map_get(revision->obj->meta.labels, REVISION_LABEL));
@@ -337,7 +369,7 @@ static bool sync(void *arg, const char *ns, const char *name) {
         }
         put_status(&l);
         snapshot_unref(l.nodes);
-        const json_t *limit = json_object_get(spec, "revisionHistoryLimit");
+        const json_t *limit = json_object_get(l.spec, "revisionHistoryLimit");
         struct revisions all = {0};
         revisions_of(f, r, &all);
         const char *keep[] = {revision->obj->meta.name, NULL};
@@ -348,7 +380,6 @@ static bool sync(void *arg, const char *ns, const char *name) {
         queue_add_after(c->queue, ns, name, l.again);
     record_unref(revision);
     pod_set_done(&l.pods);
-    json_decref(l.obj);
     record_unref(l.r);
     return ok;
 }

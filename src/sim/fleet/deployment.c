@@ -6,7 +6,10 @@
 
 #include "model/selector.h"
 #include "sim/fleet/parts.h"
+#include "sim/fleet/status_text.h"
 #include "sim/fleet/workload.h"
+#include "sim/schema/text.h"
+#include "sim/schema/text_read.h"
 
 #define REVISION "deployment.kubernetes.io/revision"
 #define DESIRED  "deployment.kubernetes.io/desired-replicas"
@@ -25,10 +28,11 @@ struct look {
     struct fleet *f;
     struct record *r; /* a reference */
     const struct deployment *d;
-    json_t *obj;
+    const json_t *spec;
     int64_t want, surge, unavailable;
     VEC(struct record *) sets; /* references; by age */
     struct record *new_set;    /* one of them, or NULL */
+    bool created;              /* it was not there before */
 };
 
 static int64_t replicas_of(const struct record *r) {
@@ -85,24 +89,42 @@ static void find_sets(struct look *l) {
         qsort(l->sets.p, l->sets.len, sizeof *l->sets.p, by_age);
 }
 
-static json_t *template_of(const json_t *obj) {
-    return json_object_get(json_object_get(obj, "spec"), "template");
+/* Equal, member by member, but for one: `except` says what is done with it. */
+static bool same_but(const json_t *a, const json_t *b, const char *but,
+                     bool (*except)(const json_t *, const json_t *)) {
+    size_t n = 0;
+    const char *key;
+    json_t *v;
+    json_object_foreach((json_t *)a, key, v) {
+        if (streq(key, but))
+            continue;
+        n++;
+        if (!json_equal(v, json_object_get(b, key)))
+            return false;
+    }
+    const json_t *x = json_object_get(a, but), *y = json_object_get(b, but);
+    return n == json_object_size(b) - (y != NULL) && except(x, y);
 }
-
+static bool any(const json_t *a, const json_t *b) {
+    (void)a, (void)b;
+    return true;
+}
+static bool same_labels(const json_t *a, const json_t *b) {
+    return same_but(a, b, HASH, any);
+}
+static bool same_meta(const json_t *a, const json_t *b) {
+    return same_but(a, b, "labels", same_labels);
+}
 /* Equal but for the label that tells the sets apart. */
 static bool same_template(const json_t *a, const json_t *b) {
-    _cleanup_json_ json_t *x = json_deep_copy(a), *y = json_deep_copy(b);
-    json_object_del(json_object_get(json_object_get(x, "metadata"), "labels"), HASH);
-    json_object_del(json_object_get(json_object_get(y, "metadata"), "labels"), HASH);
-    return json_equal(x, y);
+    return same_but(a, b, "metadata", same_meta);
 }
 
 static void find_new_set(struct look *l) {
-    for (size_t i = 0; i < l->sets.len && !l->new_set; i++) {
-        _cleanup_json_ json_t *obj = record_json(l->sets.p[i]);
-        if (same_template(template_of(obj), template_of(l->obj)))
+    const json_t *template = json_object_get(l->spec, "template");
+    for (size_t i = 0; i < l->sets.len && !l->new_set; i++)
+        if (same_template(json_object_get(record_spec(l->sets.p[i]), "template"), template))
             l->new_set = l->sets.p[i];
-    }
 }
 
 /* The current record of a set, in place of the one that is known. */
@@ -136,19 +158,23 @@ static void set_annotations(struct look *l, json_t *obj) {
     json_object_set_new(map, MAXIMUM, json_sprintf("%" PRId64, l->want + l->surge));
 }
 
+static bool number_is(const char *text, int64_t n) {
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%" PRId64, n);
+    return str_same(text, digits);
+}
+
 /* Another number of replicas; true when there was anything to do. */
 static bool scale_set(struct look *l, size_t i, int64_t n) {
     struct record *rs = l->sets.p[i];
     int64_t was = replicas_of(rs);
-    json_t *obj = record_json(rs), *before = record_json(rs);
+    const struct pair *annotations = rs->obj->meta.annotations;
+    if (was == n && number_is(map_get(annotations, DESIRED), l->want) &&
+        number_is(map_get(annotations, MAXIMUM), l->want + l->surge))
+        return false;
+    json_t *obj = record_json(rs);
     json_object_set_new(json_object_get(obj, "spec"), "replicas", json_integer(n));
     set_annotations(l, obj);
-    bool same = json_equal(obj, before);
-    json_decref(before);
-    if (same) {
-        json_decref(obj);
-        return false;
-    }
     fleet_update(l->f, l->f->replica_sets, NULL, obj, NULL);
     refresh(l, i);
     if (was != n)
@@ -173,6 +199,9 @@ static int64_t ready_of(const struct record *r) {
 static int64_t now_of(const struct record *r) {
     return record_as(replica_set, r)->now;
 }
+static int64_t terminating_of(const struct record *r) {
+    return record_as(replica_set, r)->terminating;
+}
 
 /* --- revisions --- */
 
@@ -185,7 +214,7 @@ static int64_t revision_of(const struct record *r) {
 static char *hash_name(const json_t *template) {
     _cleanup_str_ struct str text = STR_INIT;
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
-    json_dump_text(template, &text);
+    text_value(template, &text);
     uint32_t h = hash_bytes(text.p, text.len);
     char digits[12], *out = xstrdup("0000000000");
     (void)snprintf(digits, sizeof digits, "%010" PRIu32, h);
@@ -196,29 +225,34 @@ static char *hash_name(const json_t *template) {
 
 static int64_t new_replicas(const struct look *l);
 
+/* A deployment's annotations go along to its new set, but for those that both have of their own. */
+static bool goes_along(const char *key) {
+    return !streq(key, "kubectl.kubernetes.io/last-applied-configuration") &&
+           !streq(key, "deprecated.deployment.rollback.to") &&
+           !str_starts(key, "deployment.kubernetes.io/");
+}
+
 /* Creates the set of the present template; false when it was refused. */
 static bool create_new_set(struct look *l, int64_t revision) {
     struct fleet *f = l->f;
-    const json_t *template = template_of(l->obj);
+    const json_t *template = json_object_get(l->spec, "template");
     _cleanup_free_ char *hash = hash_name(template);
     json_t *copy = json_deep_copy(template);
     json_t *meta = json_object_get(copy, "metadata");
     json_t *labels = json_object_get(meta, "labels");
     json_object_set_new(labels, HASH, json_string(hash));
-    json_t *selector = json_deep_copy(json_object_get(json_object_get(l->obj, "spec"), "selector"));
+    json_t *selector = json_deep_copy(json_object_get(l->spec, "selector"));
     json_t *match = json_object_get(selector, "matchLabels");
     if (!match) {
         match = json_object();
         json_object_set_new(selector, "matchLabels", match);
     }
     json_object_set_new(match, HASH, json_string(hash));
-    /* The deployment's annotations go along, but for what kubectl apply keeps there. */
+    _cleanup_json_ json_t *obj = record_json(l->r);
     json_t *annotations = json_object();
     const char *key;
     json_t *v;
-    json_object_foreach(json_object_get(meta_of(l->obj), "annotations"), key,
-                        v) if (!streq(key, "kubectl.kubernetes.io/last-applied-configuration") &&
-                               !str_starts(key, "deployment.kubernetes.io/"))
+    json_object_foreach(json_object_get(meta_of(obj), "annotations"), key, v) if (goes_along(key))
         json_object_set(annotations, key, v);
     json_object_set_new(annotations, REVISION, json_sprintf("%" PRId64, revision));
     json_t *raw = json_pack("{s:{s:o, s:s, s:O, s:o, s:[o]}, s:{s:I, s:o, s:o}}", "metadata",
@@ -226,7 +260,7 @@ static bool create_new_set(struct look *l, int64_t revision) {
                             strna(l->d->meta.ns), "labels", labels, "annotations", annotations,
                             "ownerReferences", fleet_owner(f->deployments, l->r), "spec",
                             "replicas", (json_int_t)0, "selector", selector, "template", copy);
-    const json_t *min_ready = json_object_get(json_object_get(l->obj, "spec"), "minReadySeconds");
+    const json_t *min_ready = json_object_get(l->spec, "minReadySeconds");
     if (min_ready)
         json_object_set(json_object_get(raw, "spec"), "minReadySeconds", (json_t *)min_ready);
     set_annotations(l, raw);
@@ -238,10 +272,42 @@ static bool create_new_set(struct look *l, int64_t revision) {
         return false;
     *vec_push(&l->sets) = rs;
     l->new_set = rs;
+    l->created = true;
     if (n > 0)
         fleet_event(f, "deployment-controller", f->deployments, l->r, "Normal", "ScalingReplicaSet",
                     "Scaled up replica set %s from 0 to %" PRId64, rs->obj->meta.name, n);
     return true;
+}
+
+/* What has changed of a deployment without a new template: the reason of the change above all,
+ * which kubectl rollout history shows. */
+static void follow(struct look *l) {
+    static const char key[] = "minReadySeconds";
+    struct record *rs = l->new_set;
+    const json_t *min = json_object_get(l->spec, key),
+                 *had = json_object_get(json_object_get(record_body(rs), "spec"), key);
+    bool differs = json_integer_value(min) != json_integer_value(had);
+    const struct pair *pairs = l->d->meta.annotations;
+    for (size_t i = 0; i < list_len(pairs) && !differs; i++) {
+        const char *value = map_get(rs->obj->meta.annotations, pairs[i].key);
+        differs = goes_along(pairs[i].key) && (!value || !streq(value, strna(pairs[i].value)));
+    }
+    if (!differs)
+        return;
+    json_t *obj = record_json(rs), *annotations = json_object_get(meta_of(obj), "annotations");
+    if (!annotations) {
+        annotations = json_object();
+        json_object_set_new(meta_of(obj), "annotations", annotations);
+    }
+    for (size_t i = 0; i < list_len(pairs); i++)
+        if (goes_along(pairs[i].key))
+            json_object_set_new(annotations, pairs[i].key, json_string(strna(pairs[i].value)));
+    if (min)
+        json_object_set(json_object_get(obj, "spec"), key, (json_t *)min);
+    else
+        json_object_del(json_object_get(obj, "spec"), key);
+    fleet_update(l->f, l->f->replica_sets, NULL, obj, NULL);
+    refresh(l, place_of(l, rs));
 }
 
 /* Sees to it that the new set exists and both carry the revision. */
@@ -251,6 +317,8 @@ static bool sync_revision(struct look *l, bool create) {
         if (l->sets.p[i] != l->new_set)
             newest = MAX_OF(newest, revision_of(l->sets.p[i]));
     int64_t revision = newest + 1;
+    if (l->new_set)
+        follow(l);
     if (!l->new_set) {
         if (!create)
             return true;
@@ -291,6 +359,7 @@ static bool sync_revision(struct look *l, bool create) {
         record_unref(l->r);
         l->r = now;
         l->d = record_as(deployment, now);
+        l->spec = record_spec(now);
     }
     return true;
 }
@@ -470,91 +539,134 @@ static void scale_all(struct look *l) {
 
 /* --- status --- */
 
-static const json_t *condition_of(const json_t *status, const char *type) {
+/* Its conditions while they are worked out. Most of the time they stay as they are: then they are
+ * never read, and written as they stand. */
+struct conditions {
+    const struct deployment *d;
+    struct view text; /* as they stand; empty when there are none */
+    json_t *list;     /* NULL until something changes */
+};
+
+static json_t *conditions_list(struct conditions *c) {
+    if (!c->list && (!c->text.len || text_read(c->text, NULL, &c->list, NULL)))
+        c->list = json_array();
+    return c->list;
+}
+
+static json_t *condition_json(struct conditions *c, const char *type) {
     size_t i;
-    json_t *c;
-    json_array_foreach(json_object_get(status, "conditions"), i,
-                       c) if (str_same(json_str(c, "type"), type)) return c;
+    json_t *v;
+    json_array_foreach(conditions_list(c), i, v) if (str_same(json_str(v, "type"), type)) return v;
     return NULL;
 }
 
-static void set_condition(struct look *l, json_t *status, const char *type, bool value,
+static void put_condition(struct look *l, struct conditions *cs, const char *type, const char *text,
                           const char *reason, const char *message) {
-    const json_t *old = condition_of(status, type);
-    const char *text = value ? "True" : "False";
-    if (old && str_same(json_str(old, "status"), text) && str_same(json_str(old, "reason"), reason))
+    const struct condition *old = condition_find(cs->d->conditions, type);
+    if (old && str_same(old->status, text) && str_same(old->reason, reason))
         return;
     char now[TIMEFMT_LEN];
     time_format(l->f->world->clock.now, false, now);
     json_t *c =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", type, "status", text, "lastUpdateTime",
                   now, "lastTransitionTime", now, "reason", reason, "message", message);
-    if (old && str_same(json_str(old, "status"), text))
-        json_object_set(c, "lastTransitionTime", json_object_get(old, "lastTransitionTime"));
-    json_t *list = json_object_get(status, "conditions"), *kept = json_array(), *item;
+    if (old && str_same(old->status, text))
+        json_object_set(c, "lastTransitionTime",
+                        json_object_get(condition_json(cs, type), "lastTransitionTime"));
+    json_t *kept = json_array(), *item;
     size_t i;
-    json_array_foreach(list, i, item) if (!str_same(json_str(item, "type"), type))
+    json_array_foreach(conditions_list(cs), i, item) if (!str_same(json_str(item, "type"), type))
         json_array_append(kept, item);
     json_array_append_new(kept, c);
-    json_object_set_new(status, "conditions", kept);
+    json_decref(cs->list);
+    cs->list = kept;
 }
 
-/* The rollout moves as long as numbers change within progressDeadlineSeconds. */
-static void set_progress(struct look *l, json_t *status, bool complete, bool moved) {
-    const json_t *deadline =
-        json_object_get(json_object_get(l->obj, "spec"), "progressDeadlineSeconds");
-    if (!deadline || json_integer_value(deadline) == INT32_MAX)
+static void set_condition(struct look *l, struct conditions *cs, const char *type, bool value,
+                          const char *reason, const char *message) {
+    put_condition(l, cs, type, value ? "True" : "False", reason, message);
+}
+
+/* NULL: it may take as long as it likes. */
+static const json_t *deadline_of(const struct look *l) {
+    const json_t *deadline = json_object_get(l->spec, "progressDeadlineSeconds");
+    return json_integer_value(deadline) == INT32_MAX ? NULL : deadline;
+}
+
+/* How a rollout goes nobody knows while it is paused, and the time does not count for its deadline
+ * (checkPausedConditions() in pkg/controller/deployment/sync.go). */
+static void set_paused(struct look *l, struct conditions *cs) {
+    const struct condition *old = condition_find(cs->d->conditions, "Progressing");
+    const char *reason = old ? strna(old->reason) : "";
+    bool known = streq(reason, "DeploymentPaused");
+    if (!deadline_of(l) || streq(reason, "ProgressDeadlineExceeded") || l->d->paused == known)
         return;
-    const json_t *old = condition_of(status, "Progressing");
+    if (l->d->paused)
+        put_condition(l, cs, "Progressing", "Unknown", "DeploymentPaused", "Deployment is paused");
+    else
+        put_condition(l, cs, "Progressing", "Unknown", "DeploymentResumed",
+                      "Deployment is resumed");
+}
+
+/* The rollout moves as long as numbers change within progressDeadlineSeconds. Once it is complete,
+ * it stays so until there is another set: scaling is no rollout (`scaled`: all pods are new). */
+static void set_progress(struct look *l, struct conditions *cs, bool complete, bool moved,
+                         bool scaled) {
+    const json_t *deadline = deadline_of(l);
+    if (!deadline)
+        return;
+    const struct condition *old = condition_find(cs->d->conditions, "Progressing");
     const char *set = l->new_set ? l->new_set->obj->meta.name : l->d->meta.name;
+    const char *reason = old ? strna(old->reason) : "";
     _cleanup_free_ char *text = NULL;
-    const char *reason = old ? strna(json_str(old, "reason")) : "";
+    if (l->created) {
+        _cleanup_free_ char *made = xasprintf("Created new replica set \"%s\"", set);
+        set_condition(l, cs, "Progressing", true, "NewReplicaSetCreated", made);
+    } else if (scaled && streq(reason, "NewReplicaSetAvailable")) {
+        return;
+    }
     if (complete) {
         text = xasprintf("ReplicaSet \"%s\" has successfully progressed.", set);
-        set_condition(l, status, "Progressing", true, "NewReplicaSetAvailable", text);
+        if (!l->created) {
+            set_condition(l, cs, "Progressing", true, "NewReplicaSetAvailable", text);
+            return;
+        }
+        json_t *c = condition_json(cs, "Progressing"); /* may have said the same of another set */
+        json_object_set_new(c, "reason", json_string("NewReplicaSetAvailable"));
+        json_object_set_new(c, "message", json_string(text));
         return;
     }
     if (!old) {
-        text = xasprintf("Created new replica set \"%s\"", set);
-        set_condition(l, status, "Progressing", true, "NewReplicaSetCreated", text);
+        text = xasprintf("Found new replica set \"%s\"", set);
+        if (!l->created)
+            set_condition(l, cs, "Progressing", true, "FoundNewReplicaSet", text);
         return;
     }
     if (moved) {
         text = xasprintf("ReplicaSet \"%s\" is progressing.", set);
-        const char *was = json_str(old, "status");
-        if (str_same(was, "True") && streq(reason, "ReplicaSetUpdated")) {
+        if (str_same(old->status, "True") && streq(reason, "ReplicaSetUpdated")) {
             /* The time of the last progress is what the deadline counts from. */
             char now[TIMEFMT_LEN];
-            json_object_set_new((json_t *)old, "lastUpdateTime",
+            json_object_set_new(condition_json(cs, "Progressing"), "lastUpdateTime",
                                 json_string(time_format(l->f->world->clock.now, false, now)));
             return;
         }
-        set_condition(l, status, "Progressing", true, "ReplicaSetUpdated", text);
+        set_condition(l, cs, "Progressing", true, "ReplicaSetUpdated", text);
         return;
     }
     if (streq(reason, "NewReplicaSetAvailable") || streq(reason, "ProgressDeadlineExceeded"))
         return;
     int64_t since = 0;
-    const char *at = strna(json_str(old, "lastUpdateTime"));
+    const char *at = strna(json_str(condition_json(cs, "Progressing"), "lastUpdateTime"));
     time_parse(at, strlen(at), &since);
     int64_t due = since + SEC(json_integer_value(deadline));
     if (l->f->world->clock.now > due) {
         text = xasprintf("ReplicaSet \"%s\" has timed out progressing.", set);
-        set_condition(l, status, "Progressing", false, "ProgressDeadlineExceeded", text);
+        set_condition(l, cs, "Progressing", false, "ProgressDeadlineExceeded", text);
     } else {
         queue_add_after(l->c->queue, l->d->meta.ns, l->d->meta.name,
                         due - l->f->world->clock.now + SEC(1));
     }
-}
-
-static int64_t terminating(const struct look *l) {
-    int64_t n = 0;
-    for (size_t i = 0; i < l->sets.len; i++) {
-        _cleanup_json_ json_t *obj = record_json(l->sets.p[i]);
-        n += json_integer_value(
-            json_object_get(json_object_get(obj, "status"), "terminatingReplicas"));
-    }
-    return n;
 }
 
 static void put_status(struct look *l) {
@@ -565,37 +677,47 @@ static void put_status(struct look *l) {
     for (size_t i = 0; i < l->sets.len; i++)
         refresh(l, i);
     const struct deployment *d = record_as(deployment, r);
-    _cleanup_json_ json_t *obj = record_json(r);
-    json_t *old = json_object_get(obj, "status");
-    json_t *s = old ? json_deep_copy(old) : json_object();
     int64_t now = sum_of(l, now_of), available = sum_of(l, available_of);
     int64_t updated = l->new_set ? now_of(l->new_set) : 0;
     int64_t want = sum_of(l, replicas_of);
-    json_object_set_new(s, "observedGeneration", json_integer(d->meta.generation));
-    json_object_set_new(s, "replicas", json_integer(now));
-    json_object_set_new(s, "updatedReplicas", json_integer(updated));
-    json_object_set_new(s, "readyReplicas", json_integer(sum_of(l, ready_of)));
-    json_object_set_new(s, "availableReplicas", json_integer(available));
-    json_object_set_new(s, "unavailableReplicas", json_integer(MAX_OF(want - available, 0)));
-    json_object_set_new(s, "terminatingReplicas", json_integer(terminating(l)));
+    struct conditions cs = {.d = d,
+                            .text = record_status_member(&f->world->codec, r, "conditions")};
+    if (!d->meta.deleted)
+        set_paused(l, &cs);
     if (available >= l->want - l->unavailable)
-        set_condition(l, s, "Available", true, "MinimumReplicasAvailable",
+        set_condition(l, &cs, "Available", true, "MinimumReplicasAvailable",
                       "Deployment has minimum availability.");
     else
-        set_condition(l, s, "Available", false, "MinimumReplicasUnavailable",
+        set_condition(l, &cs, "Available", false, "MinimumReplicasUnavailable",
                       "Deployment does not have minimum availability.");
     bool complete = l->new_set && updated == l->want && now == l->want && available == l->want &&
                     d->meta.generation >= 1;
     bool moved = updated > d->updated || sum_of(l, ready_of) > d->ready ||
                  available > d->available || (now - updated) < (d->now - d->updated);
     if (!d->paused)
-        set_progress(l, s, complete, moved);
-    fleet_put_status(f, f->deployments, r, s);
+        set_progress(l, &cs, complete, moved, now == updated);
+    _cleanup_str_ struct str out = STR_INIT;
+    str_addc(&out, '{');
+    member_count(&out, "observedGeneration", d->meta.generation);
+    member_count(&out, "replicas", now);
+    member_count(&out, "updatedReplicas", updated);
+    member_count(&out, "readyReplicas", sum_of(l, ready_of));
+    member_count(&out, "availableReplicas", available);
+    member_count(&out, "unavailableReplicas", MAX_OF(want - available, 0));
+    member_number(&out, "terminatingReplicas", sum_of(l, terminating_of));
+    if (cs.list)
+        member_value(&out, "conditions", cs.list);
+    else
+        member_raw(&out, "conditions", cs.text);
+    member_raw(&out, "collisionCount", record_status_member(&f->world->codec, r, "collisionCount"));
+    str_addc(&out, '}');
+    json_decref(cs.list);
+    fleet_put_status_text(f, f->deployments, r, &out);
 }
 
 /* Old sets beyond the history limit go. */
 static void clean_up(struct look *l) {
-    const json_t *limit = json_object_get(json_object_get(l->obj, "spec"), "revisionHistoryLimit");
+    const json_t *limit = json_object_get(l->spec, "revisionHistoryLimit");
     if (!limit)
         return;
     int64_t idle = 0;
@@ -633,7 +755,7 @@ static bool sync(void *arg, const char *ns, const char *name) {
     if (!r)
         return true;
     struct look l = {.c = c, .f = f, .r = record_ref(r), .d = record_as(deployment, r)};
-    l.obj = record_json(r);
+    l.spec = record_spec(r);
     set_bounds(&l);
     find_sets(&l);
     find_new_set(&l);
@@ -649,12 +771,11 @@ static bool sync(void *arg, const char *ns, const char *name) {
     }
     put_status(&l);
     bool complete = l.new_set && available_of(l.new_set) == l.want && sum_of(&l, now_of) == l.want;
-    if (complete && !l.d->meta.deleted)
+    if ((complete || l.d->paused) && !l.d->meta.deleted)
         clean_up(&l);
     for (size_t i = 0; i < l.sets.len; i++)
         record_unref(l.sets.p[i]);
     vec_done(&l.sets);
-    json_decref(l.obj);
     record_unref(l.r);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "sim/api/custom.h"
 #include "sim/api/subresources.h"
 #include "sim/fleet/parts.h"
+#include "sim/fleet/status_text.h"
 #include "sim/fleet/workload.h"
 
 #define DELETION_TIMEOUT  SEC(120) /* an eviction that has not come to pass by then is forgotten */
@@ -87,6 +88,7 @@ static bool expected_scale(struct fleet *f, const struct pod_set *pods, struct c
                            char **why) {
     VEC(struct scale) seen = VEC_INIT;
     bool ok = true;
+    const struct owner *last = NULL; /* equal lists of owners have one address */
     for (size_t i = 0; i < pods->v.len && ok; i++) {
         const struct meta *m = &pods->v.p[i]->obj->meta;
         const struct owner *o = meta_controller(m);
@@ -94,6 +96,9 @@ static bool expected_scale(struct fleet *f, const struct pod_set *pods, struct c
             out->unmanaged = true;
             continue;
         }
+        if (o == last)
+            continue;
+        last = o;
         struct scale s;
         ok = scale_of(f, m->ns, o, &s, why);
         if (!ok) {
@@ -135,33 +140,37 @@ static bool expected_count(struct fleet *f, const struct pdb *pdb, const struct 
 
 static void find_pods(struct fleet *f, const struct pdb *pdb, struct pod_set *out) {
     struct pod_list all = pods_in_namespace(f->pod_index, pdb->meta.ns);
+    struct matcher match = {.selector = pdb->selector};
     for (size_t i = 0; i < all.len; i++)
-        if (selector_match(pdb->selector, all.p[i]->obj->meta.labels))
+        if (matcher_match(&match, all.p[i]->obj->meta.labels))
             *vec_push(&out->v) = record_ref(all.p[i]);
 }
 
-/* The evictions that were granted and have not come to pass yet. */
+/* The evictions that were granted and have not come to pass yet; NULL when there are none. */
 static json_t *disrupted(struct fleet *f, const struct pdb *pdb, const struct pod_set *pods,
                          int64_t *again) {
-    json_t *out = json_object();
+    json_t *out = NULL;
     int64_t now = f->world->clock.now;
-    for (size_t i = 0; i < pods->v.len; i++) {
-        const struct meta *m = &pods->v.p[i]->obj->meta;
-        for (size_t k = 0; k < list_len(pdb->disrupted) && !m->deleted; k++) {
-            if (!str_same(pdb->disrupted[k].key, m->name))
-                continue;
-            int64_t until = pdb->disrupted[k].time + DELETION_TIMEOUT;
-            if (until < now) {
-                fleet_event(f, "controllermanager", f->pods, pods->v.p[i], "Warning", "NotDeleted",
-                            "Pod was expected by PDB %s/%s to be deleted but it wasn't",
-                            pdb->meta.ns, pdb->meta.ns);
-                continue;
-            }
-            *again = MIN_OF(*again, until - now + SEC(1));
-            char text[TIMEFMT_LEN];
-            json_object_set_new(out, m->name,
-                                json_string(time_format(pdb->disrupted[k].time, false, text)));
+    /* In the order of their names, as maps are written. */
+    for (size_t k = 0; k < list_len(pdb->disrupted); k++) {
+        size_t i = 0;
+        while (i < pods->v.len && !str_same(pods->v.p[i]->obj->meta.name, pdb->disrupted[k].key))
+            i++;
+        if (i == pods->v.len || pods->v.p[i]->obj->meta.deleted)
+            continue;
+        int64_t until = pdb->disrupted[k].time + DELETION_TIMEOUT;
+        if (until < now) {
+            fleet_event(f, "controllermanager", f->pods, pods->v.p[i], "Warning", "NotDeleted",
+                        "Pod was expected by PDB %s/%s to be deleted but it wasn't", pdb->meta.ns,
+                        pdb->meta.ns);
+            continue;
         }
+        *again = MIN_OF(*again, until - now + SEC(1));
+        char text[TIMEFMT_LEN];
+        if (!out)
+            out = json_object();
+        json_object_set_new(out, pdb->disrupted[k].key,
+                            json_string(time_format(pdb->disrupted[k].time, false, text)));
     }
     return out;
 }
@@ -177,6 +186,37 @@ static void set_failed(json_t *status, const char *why, int64_t now) {
         json_object_set_new(c, "message", json_string(why));
     }
     json_object_set_new(status, "disruptionsAllowed", json_integer(0));
+}
+
+/* Is the condition what pdb_set_condition() would make of it? */
+static bool condition_stands(const struct pdb *pdb, bool sufficient) {
+    const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
+    return c && str_same(c->status, sufficient ? "True" : "False") &&
+           str_same(c->reason, sufficient ? "SufficientPods" : "InsufficientPods") &&
+           str_empty(c->message) && pdb->observed_generation == pdb->meta.generation;
+}
+
+static void put_status(struct fleet *f, struct record *r, const struct count *n, json_t *evicted) {
+    const struct pdb *pdb = record_as(pdb, r);
+    int64_t allowed = n->expected > 0 ? MAX_OF(n->healthy - n->desired, 0) : 0;
+    _cleanup_str_ struct str out = STR_INIT;
+    str_addc(&out, '{');
+    member_count(&out, "observedGeneration", pdb->meta.generation);
+    if (evicted)
+        member_value(&out, "disruptedPods", evicted);
+    member_number(&out, "disruptionsAllowed", allowed);
+    member_number(&out, "currentHealthy", n->healthy);
+    member_number(&out, "desiredHealthy", n->desired);
+    member_number(&out, "expectedPods", n->expected);
+    if (condition_stands(pdb, allowed > 0)) {
+        member_raw(&out, "conditions", record_status_member(&f->world->codec, r, "conditions"));
+    } else {
+        _cleanup_json_ json_t *old = record_status(r);
+        pdb_set_condition(old, f->world->clock.now, pdb->meta.generation, allowed > 0);
+        member_value(&out, "conditions", json_object_get(old, "conditions"));
+    }
+    str_addc(&out, '}');
+    fleet_put_status_text(f, f->pdbs, r, &out);
 }
 
 static bool sync(void *arg, const char *ns, const char *name) {
@@ -196,29 +236,21 @@ static bool sync(void *arg, const char *ns, const char *name) {
     struct count n = {0};
     _cleanup_free_ char *why = NULL;
     bool ok = expected_count(f, pdb, &pods, &n, &why);
-    _cleanup_json_ json_t *obj = record_json(r);
-    json_t *old = json_object_get(obj, "status");
-    json_t *s = old ? json_deep_copy(old) : json_object();
     if (!ok) {
         fleet_event(f, "controllermanager", f->pdbs, r, "Warning",
                     "CalculateExpectedPodCountFailed",
                     "Failed to calculate the number of expected pods: %s", why);
-        set_failed(s, why, now);
+        json_t *status = record_status(r);
+        set_failed(status, why, now);
+        fleet_put_status(f, f->pdbs, r, status);
     } else {
-        json_t *evicted = disrupted(f, pdb, &pods, &again);
+        _cleanup_json_ json_t *evicted = disrupted(f, pdb, &pods, &again);
         for (size_t i = 0; i < pods.v.len; i++) {
             const struct pod *pod = record_as(pod, pods.v.p[i]);
-            n.healthy +=
-                !pod->meta.deleted && !json_object_get(evicted, pod->meta.name) && pod_ready(pod);
+            n.healthy += !pod->meta.deleted && pod_ready(pod) &&
+                         !(evicted && json_object_get(evicted, pod->meta.name));
         }
-        int64_t allowed = n.expected > 0 ? MAX_OF(n.healthy - n.desired, 0) : 0;
-        json_object_set_new(s, "currentHealthy", json_integer(n.healthy));
-        json_object_set_new(s, "desiredHealthy", json_integer(n.desired));
-        json_object_set_new(s, "expectedPods", json_integer(n.expected));
-        json_object_set_new(s, "disruptionsAllowed", json_integer(allowed));
-        json_object_set_new(s, "disruptedPods", evicted);
-        json_object_set_new(s, "observedGeneration", json_integer(pdb->meta.generation));
-        pdb_set_condition(s, now, pdb->meta.generation, allowed > 0);
+        put_status(f, r, &n, evicted);
         if (n.unmanaged)
             fleet_event(
                 f, "controllermanager", f->pdbs, r, "Warning", "UnmanagedPods",
@@ -227,11 +259,6 @@ static bool sync(void *arg, const char *ns, const char *name) {
                 "result in undefined behavior. To account for these pods please set "
                 "\".spec.minAvailable\" field of the PDB to an integer value.");
     }
-    struct record *current = shelf_get(f->pdbs->shelf, ns, name);
-    if (current)
-        fleet_put_status(f, f->pdbs, current, s);
-    else
-        json_decref(s);
     record_unref(r);
     if (again != INT64_MAX)
         queue_add_after(c->queue, ns, name, again);

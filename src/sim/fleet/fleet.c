@@ -8,6 +8,7 @@
 
 #include "sim/api/rules.h"
 #include "sim/fleet/pod_index.h"
+#include "sim/schema/text.h"
 
 struct fleet *fleet_new(struct api *a, bool parts) {
     struct fleet *f = xnew(struct fleet);
@@ -110,17 +111,28 @@ bool fleet_update(struct fleet *f, struct resource *res, const char *sub, json_t
 
 struct record *fleet_put_status(struct fleet *f, struct resource *res, struct record *r,
                                 json_t *status) {
-    (void)f;
+    _cleanup_str_ struct str text = STR_INIT;
+    struct view was = {r->json + r->status_at, r->status_len};
+    text_value(status, &text);
+    if (view_eq((struct view){str_get(&text), text.len}, was)) {
+        json_decref(status);
+        return r;
+    }
     json_t *obj = json_pack("{s:{}, s:o}", "metadata", "status", status), *canonical = NULL;
     int rc = schema_canonical(res->schema, obj, &canonical, NULL, NULL);
     assert(rc == 0);
     (void)rc;
-    _cleanup_str_ struct str text = STR_INIT;
-    json_dump_text(json_object_get(canonical, "status"), &text);
+    str_reset(&text);
+    text_value(json_object_get(canonical, "status"), &text);
     json_decref(obj);
     json_decref(canonical);
-    struct view now = {str_get(&text), text.len};
-    struct view was = {r->json + r->status_at, r->status_len};
+    return fleet_put_status_text(f, res, r, &text);
+}
+
+struct record *fleet_put_status_text(struct fleet *f, struct resource *res, struct record *r,
+                                     const struct str *status) {
+    (void)f;
+    struct view now = {str_get(status), status->len}, was = {r->json + r->status_at, r->status_len};
     if (view_eq(now, was))
         return r;
     struct record *next = shelf_put_status(res->shelf, r, now, NULL);
@@ -155,6 +167,13 @@ bool fleet_set_meta(struct fleet *f, struct resource *res, struct record *r, con
     else
         json_object_del(pairs, key);
     return fleet_update(f, res, NULL, obj, NULL);
+}
+
+void status_set_number(json_t *status, const char *key, int64_t n) {
+    if (n)
+        json_object_set_new(status, key, json_integer(n));
+    else
+        json_object_del(status, key);
 }
 
 /* --- events --- */

@@ -58,6 +58,11 @@ bool fleet_update(struct fleet *f, struct resource *res, const char *sub, json_t
  * the current record (not a new reference). */
 struct record *fleet_put_status(struct fleet *f, struct resource *res, struct record *r,
                                 json_t *status);
+/* The same with a text that is in canonical form (sim/fleet/status_text.h). */
+struct record *fleet_put_status_text(struct fleet *f, struct resource *res, struct record *r,
+                                     const struct str *status);
+/* A number of a status that is left out when it is 0, as most are. */
+void status_set_number(json_t *status, const char *key, int64_t n);
 /* Deletes as a client would; `o` may be NULL. False when it was refused. */
 bool fleet_delete(struct fleet *f, struct resource *res, const char *ns, const char *name,
                   const struct delete_options *o);

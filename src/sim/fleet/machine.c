@@ -7,7 +7,9 @@
 
 #include "sim/fleet/parts.h"
 #include "sim/fleet/static_pods.h"
+#include "sim/fleet/status_text.h"
 #include "sim/fleet/worker.h"
+#include "sim/schema/text_read.h"
 
 /* The kubelet's own numbers: nodeLeaseDurationSeconds 40, renewed after a quarter of it;
  * nodeStatusReportFrequency 5 min. */
@@ -82,17 +84,76 @@ static struct record *node_of(struct machine *m) {
     return shelf_get(m->all->fleet->nodes->shelf, NULL, m->name);
 }
 
-static json_t *condition(const char *type, bool value, const char *reason, const char *message,
-                         const char *now, const struct node *node) {
-    const struct node_condition *old = node_condition_find(node->conditions, type);
-    const char *status = value ? "True" : "False";
-    char since[TIMEFMT_LEN];
-    const char *changed = now;
-    if (old && str_same(old->c.status, status))
-        changed = time_format(old->c.changed, false, since);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", type, "status", status,
-                     "lastHeartbeatTime", now, "lastTransitionTime", changed, "reason", reason,
-                     "message", message);
+/* The conditions that are the kubelet's. */
+static const struct own_condition {
+    const char *type, *status, *reason, *message;
+} own_conditions[] = {
+    {"MemoryPressure", "False", "KubeletHasSufficientMemory",
+     "kubelet has sufficient memory available"},
+    {"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
+    {"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
+    {"Ready", "True", "KubeletReady", "kubelet is posting ready status"},
+};
+
+static const struct own_condition *own_condition(const char *type) {
+    for (size_t i = 0; i < ARRAY_LEN(own_conditions); i++)
+        if (str_same(own_conditions[i].type, type))
+            return &own_conditions[i];
+    return NULL;
+}
+
+static void add_condition(const struct own_condition *own, const struct node *node, int64_t now,
+                          struct str *out) {
+    const struct node_condition *old = node_condition_find(node->conditions, own->type);
+    bool same = old && old->c.changed && str_same(old->c.status, own->status);
+    if (out->p[out->len - 1] != '[')
+        str_addc(out, ',');
+    str_addc(out, '{');
+    member_str(out, "type", own->type);
+    member_str(out, "status", own->status);
+    member_time(out, "lastHeartbeatTime", now);
+    member_time(out, "lastTransitionTime", same ? old->c.changed : now);
+    member_str(out, "reason", own->reason);
+    member_str(out, "message", own->message);
+    str_addc(out, '}');
+}
+
+/* Its own anew, those of others as they stand. */
+static void add_conditions(struct codec *c, const struct node *node, struct view list, int64_t now,
+                           struct str *out) {
+    struct view item, key = VIEW("type"), type;
+    str_addc(out, '[');
+    for (size_t i = 0; i < ARRAY_LEN(own_conditions); i++)
+        add_condition(&own_conditions[i], node, now, out);
+    while (codec_json_next(c, &list, &item)) {
+        if (codec_json_find(c, item, &key, 1, &type, NULL) || type.len < 2)
+            continue;
+        _cleanup_free_ char *name = xstrndup(type.p + 1, type.len - 2);
+        if (own_condition(name))
+            continue;
+        str_addc(out, ',');
+        str_addn(out, item.p, item.len);
+    }
+    str_addc(out, ']');
+}
+
+/* Nothing new but the time: it replaces the list of conditions in the text. */
+static void post_heartbeat(struct machine *m, struct record *r) {
+    struct fleet *f = m->all->fleet;
+    struct codec *c = &f->world->codec;
+    struct view all = record_status_text(r), old = record_status_member(c, r, "conditions");
+    _cleanup_str_ struct str out = STR_INIT;
+    str_addn(&out, all.p, (size_t)(old.p - all.p));
+    add_conditions(c, record_as(node, r), old, f->world->clock.now, &out);
+    str_addn(&out, old.p + old.len, (size_t)(all.p + all.len - old.p - old.len));
+    fleet_put_status_text(f, f->nodes, r, &out);
+}
+
+static bool has_conditions(const struct node *node) {
+    for (size_t i = 0; i < ARRAY_LEN(own_conditions); i++)
+        if (!node_condition_find(node->conditions, own_conditions[i].type))
+            return false;
+    return true;
 }
 
 /* What kubelet posts: all of the status but what others write there. */
@@ -102,21 +163,19 @@ static void post_status(struct machine *m) {
     if (!r)
         return;
     const struct node *node = record_as(node, r);
-    _cleanup_json_ json_t *obj = record_json(r);
-    json_t *status = json_object_get(obj, "status");
-    status = status ? json_deep_copy(status) : json_object();
-    char now[TIMEFMT_LEN];
-    time_format(f->world->clock.now, false, now);
-    json_object_set_new(status, "conditions",
-                        json_pack("[o, o, o, o]",
-                                  condition("MemoryPressure", false, "KubeletHasSufficientMemory",
-                                            "kubelet has sufficient memory available", now, node),
-                                  condition("DiskPressure", false, "KubeletHasNoDiskPressure",
-                                            "kubelet has no disk pressure", now, node),
-                                  condition("PIDPressure", false, "KubeletHasSufficientPID",
-                                            "kubelet has sufficient PID available", now, node),
-                                  condition("Ready", true, "KubeletReady",
-                                            "kubelet is posting ready status", now, node)));
+    if (m->registered && has_conditions(node) && str_same(node->info.boot_id, m->boot_id)) {
+        post_heartbeat(m, r);
+        return;
+    }
+    json_t *status = record_status(r);
+    _cleanup_str_ struct str conditions = STR_INIT;
+    add_conditions(&f->world->codec, node, record_status_member(&f->world->codec, r, "conditions"),
+                   f->world->clock.now, &conditions);
+    json_t *list = NULL;
+    int rc = text_read((struct view){conditions.p, conditions.len}, NULL, &list, NULL);
+    assert(rc == 0);
+    (void)rc;
+    json_object_set_new(status, "conditions", list);
     char ip[32];
     (void)snprintf(ip, sizeof ip, "172.%zu.%zu.%zu", 16 + (m->number >> 16) % 16,
                    m->number >> 8 & 255, m->number & 255);

@@ -92,12 +92,32 @@ static bool set_taint(json_t *list, const char *key, const char *effect, bool wa
     return true;
 }
 
+static const char *const same[][2] = {
+    {"kubernetes.io/os", "beta.kubernetes.io/os"},
+    {"kubernetes.io/arch", "beta.kubernetes.io/arch"},
+};
+
+/* Is there nothing to do for sync_taints()? So it is after nearly every heartbeat. */
+static bool settled(const struct node *node) {
+    for (size_t i = 0; i < ARRAY_LEN(pressure); i++) {
+        const struct node_condition *cond = node_condition_find(node->conditions, pressure[i].type);
+        bool on = cond && is(cond->c.status, pressure[i].status);
+        if (on != has_taint(node, pressure[i].taint, "NoSchedule") ||
+            (is(pressure[i].type, "Ready") &&
+             on != has_taint(node, pressure[i].taint, "NoExecute")))
+            return false;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        const char *label = map_get(node->meta.labels, same[i][0]);
+        if (label && !is(label, strna(map_get(node->meta.labels, same[i][1]))))
+            return false;
+    }
+    return node->unschedulable == has_taint(node, UNSCHEDULABLE, "NoSchedule") &&
+           map_has(node->meta.annotations, TTL);
+}
+
 /* Labels under their old names too, and what the controller of secrets' time to live notes. */
 static bool set_labels(json_t *obj) {
-    static const char *const same[][2] = {
-        {"kubernetes.io/os", "beta.kubernetes.io/os"},
-        {"kubernetes.io/arch", "beta.kubernetes.io/arch"},
-    };
     bool changed = false;
     json_t *meta = meta_of(obj), *labels = json_object_get(meta, "labels");
     for (size_t i = 0; i < ARRAY_LEN(same); i++) {
@@ -126,6 +146,8 @@ static bool sync_taints(void *arg, const char *none, const char *name) {
     if (!r)
         return true;
     const struct node *node = record_as(node, r);
+    if (settled(node))
+        return true;
     int64_t now = f->world->clock.now;
     char text[TIMEFMT_LEN];
     time_format(now, false, text);

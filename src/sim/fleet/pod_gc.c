@@ -51,18 +51,24 @@ static void look(void *arg) {
     for (size_t i = 0; i < c->missing.len; i++)
         c->missing.p[i].seen = false;
     struct snapshot *snap = shelf_snapshot(f->pods->shelf);
+    const char *there[64] = {NULL}; /* names of nodes that exist: one address for each name */
     for (size_t i = 0; i < snap->n; i++) {
         const struct pod *pod = record_as(pod, snap->items[i]);
+        bool unbound = str_empty(pod->node_name);
+        const char **seen = &there[((uintptr_t)pod->node_name >> 4) % ARRAY_LEN(there)];
+        if (unbound ? !pod->meta.deleted : *seen == pod->node_name)
+            continue;
+        if (!unbound && shelf_get(f->nodes->shelf, NULL, pod->node_name)) {
+            *seen = pod->node_name;
+            continue;
+        }
         struct record *r = shelf_get(f->pods->shelf, pod->meta.ns, pod->meta.name);
         if (!r)
             continue;
-        if (str_empty(pod->node_name)) {
-            if (pod->meta.deleted)
-                collect(f, r, NULL);
+        if (unbound) {
+            collect(f, r, NULL);
             continue;
         }
-        if (shelf_get(f->nodes->shelf, NULL, pod->node_name))
-            continue;
         struct missing *m = missing_of(c, pod->node_name);
         m->seen = true;
         if (now - m->since >= QUARANTINE)

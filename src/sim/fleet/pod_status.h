@@ -21,8 +21,9 @@ struct pod_report {
     int64_t now;
 };
 
-/* A new status from the old object. What others write there (conditions that are not the kubelet's,
- * qosClass, nominatedNodeName) is kept. */
-json_t *pod_status(const json_t *pod, const struct pod_report *report);
+/* A new status from the old one, appended as canonical text. What others write there (conditions
+ * that are not the kubelet's, qosClass, nominatedNodeName) is kept. */
+void pod_status(struct codec *c, const struct record *pod, const struct pod_report *report,
+                struct str *out);
 
 #endif

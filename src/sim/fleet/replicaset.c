@@ -2,7 +2,9 @@
 #include "sim/fleet/parts.h"
 
 #include "model/selector.h"
+#include "sim/fleet/status_text.h"
 #include "sim/fleet/workload.h"
+#include "sim/schema/text_read.h"
 
 enum { BURST = 500 }; /* BurstReplicas: pods made or deleted in one go */
 
@@ -12,9 +14,8 @@ struct replica_sets {
 };
 
 /* Creates up to `n`; false when one was refused. */
-static bool create_pods(struct fleet *f, const struct record *rs, int64_t n, char **why) {
-    _cleanup_json_ json_t *obj = record_json(rs);
-    const json_t *template = json_object_get(json_object_get(obj, "spec"), "template");
+static bool create_pods(struct fleet *f, struct record *rs, int64_t n, char **why) {
+    const json_t *template = json_object_get(record_spec(rs), "template");
     _cleanup_free_ char *prefix = xasprintf("%s-", rs->obj->meta.name);
     for (int64_t i = 0; i < n && i < BURST; i++) {
         _cleanup_failure_ struct failure failure = FAILURE_INIT;
@@ -44,59 +45,61 @@ static void delete_pods(struct fleet *f, const struct record *rs, struct pod_set
     }
 }
 
-/* The condition ReplicaFailure comes and goes with refused creations. */
-static void set_failure(json_t *status, const char *why, const char *now) {
-    json_t *list = json_object_get(status, "conditions"), *c;
-    size_t i;
-    json_array_foreach(list, i, c) if (str_same(json_str(c, "type"), "ReplicaFailure")) {
-        if (why)
-            return;
-        json_array_remove(list, i);
-        if (!json_array_size(list))
-            json_object_del(status, "conditions");
-        return;
-    }
-    if (!why)
-        return;
-    if (!list) {
+/* The condition ReplicaFailure comes and goes with refused creations. The list, changed, or NULL
+ * when it stays as it is. */
+static json_t *conditions_with(struct view old, const char *why, int64_t now) {
+    bool failed = old.len && memmem(old.p, old.len, "\"ReplicaFailure\"", 16) != NULL;
+    if (failed == (why != NULL))
+        return NULL;
+    json_t *list = NULL, *c;
+    if (!old.len || text_read(old, NULL, &list, NULL))
         list = json_array();
-        json_object_set_new(status, "conditions", list);
+    if (why) {
+        char text[TIMEFMT_LEN];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", "ReplicaFailure",
+                                              "status", "True", "lastTransitionTime",
+                                              time_format(now, false, text), "reason",
+                                              "FailedCreate", "message", why));
+        return list;
     }
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", "ReplicaFailure",
-                                          "status", "True", "lastTransitionTime", now, "reason",
-                                          "FailedCreate", "message", why));
+    for (size_t i = json_array_size(list); i-- > 0;)
+        if ((c = json_array_get(list, i)) && str_same(json_str(c, "type"), "ReplicaFailure"))
+            json_array_remove(list, i);
+    return list;
 }
 
 static void put_status(struct replica_sets *c, struct record *r, const struct pod_set *active,
                        int64_t terminating, const char *why) {
     struct fleet *f = c->fleet;
     const struct replica_set *rs = record_as(replica_set, r);
-    _cleanup_json_ json_t *obj = record_json(r);
-    const json_t *template = json_object_get(json_object_get(obj, "spec"), "template");
-    const json_t *labels = json_object_get(json_object_get(template, "metadata"), "labels");
     int64_t labeled = 0, ready = 0, available = 0, again = INT64_MAX;
+    struct label_selector template = {.labels = rs->template_labels};
+    struct matcher full = {.selector = &template};
     for (size_t i = 0; i < active->v.len; i++) {
         const struct pod *pod = record_as(pod, active->v.p[i]);
-        bool all = true;
-        const char *key;
-        json_t *v;
-        json_object_foreach((json_t *)labels, key, v) all =
-            all && str_same(map_get(pod->meta.labels, key), json_string_value(v));
-        labeled += all;
-        ready += pod_ready(pod);
-        available += pod_available(pod, rs->min_ready_seconds, f->world->clock.now, &again);
+        labeled += matcher_match(&full, pod->meta.labels);
+        if (!pod_ready(pod))
+            continue;
+        ready++;
+        available += rs->min_ready_seconds <= 0 ||
+                     pod_available(pod, rs->min_ready_seconds, f->world->clock.now, &again);
     }
-    json_t *old = json_object_get(obj, "status");
-    json_t *status = old ? json_deep_copy(old) : json_object();
-    json_object_set_new(status, "replicas", json_integer((json_int_t)active->v.len));
-    json_object_set_new(status, "fullyLabeledReplicas", json_integer(labeled));
-    json_object_set_new(status, "readyReplicas", json_integer(ready));
-    json_object_set_new(status, "availableReplicas", json_integer(available));
-    json_object_set_new(status, "terminatingReplicas", json_integer(terminating));
-    json_object_set_new(status, "observedGeneration", json_integer(rs->meta.generation));
-    char now[TIMEFMT_LEN];
-    set_failure(status, why, time_format(f->world->clock.now, false, now));
-    fleet_put_status(f, f->replica_sets, r, status);
+    struct view old = record_status_member(&f->world->codec, r, "conditions");
+    _cleanup_json_ json_t *conditions = conditions_with(old, why, f->world->clock.now);
+    _cleanup_str_ struct str out = STR_INIT;
+    str_addc(&out, '{');
+    member_number(&out, "replicas", (int64_t)active->v.len);
+    member_count(&out, "fullyLabeledReplicas", labeled);
+    member_count(&out, "readyReplicas", ready);
+    member_count(&out, "availableReplicas", available);
+    member_number(&out, "terminatingReplicas", terminating);
+    member_count(&out, "observedGeneration", rs->meta.generation);
+    if (!conditions)
+        member_raw(&out, "conditions", old);
+    else if (json_array_size(conditions))
+        member_value(&out, "conditions", conditions);
+    str_addc(&out, '}');
+    fleet_put_status_text(f, f->replica_sets, r, &out);
     if (again != INT64_MAX)
         queue_add_after(c->queue, rs->meta.ns, rs->meta.name, again);
 }

@@ -1,13 +1,13 @@
 /* History of templates. */
 #include "sim/fleet/revision.h"
+#include "sim/schema/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static int64_t number_of(const struct record *r) {
-    _cleanup_json_ json_t *obj = record_json(r);
-    return json_integer_value(json_object_get(obj, "revision"));
+static int64_t number_of(struct record *r) {
+    return json_integer_value(json_object_get(record_body(r), "revision"));
 }
 
 static int by_number(const void *a, const void *b) {
@@ -37,10 +37,9 @@ void revisions_done(struct revisions *r) {
     vec_done(&r->v);
 }
 
-json_t *revision_template(const struct record *revision) {
-    _cleanup_json_ json_t *obj = record_json(revision);
-    return json_incref(
-        json_object_get(json_object_get(json_object_get(obj, "data"), "spec"), "template"));
+const json_t *revision_template(struct record *revision) {
+    const json_t *data = json_object_get(record_body(revision), "data");
+    return json_object_get(json_object_get(data, "spec"), "template");
 }
 
 /* The real one adds the directive of a patch to the template; without it kubectl rollout undo could
@@ -51,17 +50,22 @@ static json_t *data_of(const json_t *template) {
     return json_pack("{s:{s:o}}", "spec", "template", copy);
 }
 
-static bool same(const struct record *r, const json_t *template) {
-    _cleanup_json_ json_t *stored = revision_template(r), *had = json_deep_copy(stored);
-    json_object_del(had, "$patch");
-    return json_equal(had, template);
+/* The template that is stored has one member more than the template: the directive. */
+static bool same(struct record *r, const json_t *template) {
+    const json_t *stored = revision_template(r);
+    const char *key;
+    json_t *v;
+    json_object_foreach((json_t *)template, key,
+                        v) if (!json_equal(v, json_object_get(stored, key))) return false;
+    return json_object_size(stored) ==
+           json_object_size(template) + (json_object_get(stored, "$patch") != NULL);
 }
 
 static struct record *create(struct fleet *f, const struct resource *res,
                              const struct record *owner, const json_t *template, int64_t number) {
     const struct meta *m = &owner->obj->meta;
     _cleanup_str_ struct str text = STR_INIT;
-    json_dump_text(template, &text);
+    text_value(template, &text);
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     uint32_t h = hash_bytes(text.p, text.len);
     char hash[11];
@@ -71,12 +75,20 @@ static struct record *create(struct fleet *f, const struct resource *res,
     _cleanup_free_ char *name = xasprintf("%s-%s", m->name, hash);
     json_t *labels = json_object_get(json_object_get(template, "metadata"), "labels");
     json_t *copy = labels ? json_deep_copy(labels) : json_object();
-    json_object_set_new(copy, "controller-revision-hash",
-                        json_string(str_same(res->info->kind, "DaemonSet") ? hash : name));
+    /* Each controller has its own word; on pods it is the first for both. */
+    bool daemon = str_same(res->info->kind, "DaemonSet");
+    json_object_set_new(copy, daemon ? "controller-revision-hash" : "controller.kubernetes.io/hash",
+                        json_string(hash));
     json_t *raw =
         json_pack("{s:{s:s, s:s, s:o, s:[o]}, s:o, s:I}", "metadata", "name", name, "namespace",
                   strna(m->ns), "labels", copy, "ownerReferences", fleet_owner(res, owner), "data",
                   data_of(template), "revision", (json_int_t)number);
+    /* kubectl rollout history reads the reason of a change from here. */
+    _cleanup_json_ json_t *whole = record_json(owner);
+    json_t *annotations = json_object_get(json_object_get(whole, "metadata"), "annotations");
+    if (annotations)
+        json_object_set_new(json_object_get(raw, "metadata"), "annotations",
+                            json_deep_copy(annotations));
     return fleet_create(f, f->revisions, m->ns, raw, NULL);
 }
 

@@ -15,8 +15,8 @@ struct revisions {
 };
 void revisions_of(struct fleet *f, const struct record *owner, struct revisions *out);
 void revisions_done(struct revisions *r);
-/* The template that a revision has, or NULL; a new reference. */
-json_t *revision_template(const struct record *revision);
+/* The template that a revision has, with a "$patch" in it; NULL when there is none. */
+const json_t *revision_template(struct record *revision);
 /* Deletes the oldest beyond `limit` that are not `keep` (names, NULL-terminated). */
 void revisions_trim(struct fleet *f, struct revisions *r, int64_t limit, const char *const *keep);
 

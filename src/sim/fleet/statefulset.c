@@ -16,16 +16,21 @@ struct stateful_sets {
     struct queue *queue;
 };
 
+struct place {
+    int64_t ordinal;
+    struct record *r;
+};
+
 struct look {
     struct fleet *f;
     struct record *r; /* a reference */
     const struct stateful_set *s;
-    json_t *obj;
     const json_t *spec;
     int64_t want, first; /* spec.ordinals.start */
     struct pod_set pods;
-    const char *update, *current; /* names of revisions */
-    json_t *current_template;
+    VEC(struct place) places;       /* the same pods, by ordinal */
+    const char *update, *current;   /* names of revisions */
+    const json_t *current_template; /* with a "$patch" in it, or NULL */
     int64_t again;
 };
 
@@ -43,11 +48,31 @@ static bool adopts(void *arg, const struct pod *pod) {
     return ordinal_of(arg, pod->meta.name) >= 0;
 }
 
+/* Where this ordinal is in the list of places, or would be. */
+static size_t place_of(const struct look *l, int64_t ordinal) {
+    size_t low = 0, high = l->places.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (l->places.p[mid].ordinal < ordinal)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 static struct record *pod_at(const struct look *l, int64_t ordinal) {
-    for (size_t i = 0; i < l->pods.v.len; i++)
-        if (ordinal_of(l->s, l->pods.v.p[i]->obj->meta.name) == ordinal)
-            return l->pods.v.p[i];
-    return NULL;
+    size_t i = place_of(l, ordinal);
+    return i < l->places.len && l->places.p[i].ordinal == ordinal ? l->places.p[i].r : NULL;
+}
+
+/* Those of its pods that have come to be known. */
+static void add_place(struct look *l, struct record *r) {
+    int64_t ordinal = ordinal_of(l->s, r->obj->meta.name);
+    size_t i = place_of(l, ordinal);
+    (void)vec_push(&l->places);
+    memmove(l->places.p + i + 1, l->places.p + i, (l->places.len - 1 - i) * sizeof *l->places.p);
+    l->places.p[i] = (struct place){ordinal, r};
 }
 
 static const char *revision_of(const struct record *r) {
@@ -78,13 +103,13 @@ static bool create_claims(struct look *l, int64_t ordinal) {
         if (!made) {
             fleet_event(l->f, "statefulset-controller", l->f->stateful_sets, l->r, "Warning",
                         "FailedCreate",
-                        "create Claim %s for Pod %s-%" PRId64 " in StatefulSet %s failed error: %s",
+                        "Create Claim %s for Pod %s-%" PRId64 " in StatefulSet %s failed error: %s",
                         name, l->s->meta.name, ordinal, l->s->meta.name, strna(failure.message));
             return false;
         }
         fleet_event(l->f, "statefulset-controller", l->f->stateful_sets, l->r, "Normal",
                     "SuccessfulCreate",
-                    "create Claim %s Pod %s-%" PRId64 " in StatefulSet %s success", name,
+                    "Create Claim %s Pod %s-%" PRId64 " in StatefulSet %s success", name,
                     l->s->meta.name, ordinal, l->s->meta.name);
         record_unref(made);
     }
@@ -138,14 +163,15 @@ static bool create_pod(struct look *l, int64_t ordinal, bool updated) {
     struct record *pod = fleet_create(l->f, l->f->pods, l->s->meta.ns, raw, &failure);
     if (!pod) {
         fleet_event(l->f, "statefulset-controller", l->f->stateful_sets, l->r, "Warning",
-                    "FailedCreate", "create Pod %s in StatefulSet %s failed error: %s", name,
+                    "FailedCreate", "Create Pod %s in StatefulSet %s failed error: %s", name,
                     l->s->meta.name, strna(failure.message));
         return false;
     }
     fleet_event(l->f, "statefulset-controller", l->f->stateful_sets, l->r, "Normal",
-                "SuccessfulCreate", "create Pod %s in StatefulSet %s successful", name,
+                "SuccessfulCreate", "Create Pod %s in StatefulSet %s successful", name,
                 l->s->meta.name);
     *vec_push(&l->pods.v) = pod;
+    add_place(l, pod);
     return true;
 }
 
@@ -153,7 +179,7 @@ static void delete_pod(struct look *l, struct record *pod) {
     const struct meta *m = &pod->obj->meta;
     if (fleet_delete(l->f, l->f->pods, m->ns, m->name, NULL))
         fleet_event(l->f, "statefulset-controller", l->f->stateful_sets, l->r, "Normal",
-                    "SuccessfulDelete", "delete Pod %s in StatefulSet %s successful", m->name,
+                    "SuccessfulDelete", "Delete Pod %s in StatefulSet %s successful", m->name,
                     l->s->meta.name);
 }
 
@@ -288,23 +314,14 @@ static void put_status(struct look *l, struct record *update_revision) {
         now_current = l->update;
         current = updated;
     }
-    _cleanup_json_ json_t *obj = record_json(r);
-    json_t *old = json_object_get(obj, "status");
-    json_t *s = old ? json_deep_copy(old) : json_object();
-    const struct {
-        const char *key;
-        int64_t value;
-    } numbers[] = {
-        {"observedGeneration", l->s->meta.generation},
-        {"replicas", n},
-        {"readyReplicas", ready},
-        {"currentReplicas", current},
-        {"updatedReplicas", updated},
-        {"availableReplicas", ok},
-        {"collisionCount", 0},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        json_object_set_new(s, numbers[i].key, json_integer(numbers[i].value));
+    json_t *s = record_status(r);
+    status_set_number(s, "observedGeneration", l->s->meta.generation);
+    json_object_set_new(s, "replicas", json_integer(n));
+    status_set_number(s, "readyReplicas", ready);
+    status_set_number(s, "currentReplicas", current);
+    status_set_number(s, "updatedReplicas", updated);
+    json_object_set_new(s, "availableReplicas", json_integer(ok));
+    json_object_set_new(s, "collisionCount", json_integer(0));
     json_object_set_new(s, "currentRevision", json_string(now_current));
     json_object_set_new(s, "updateRevision", json_string(update_revision->obj->meta.name));
     fleet_put_status(f, f->stateful_sets, r, s);
@@ -318,23 +335,21 @@ static bool sync(void *arg, const char *ns, const char *name) {
         return true;
     struct look l = {
         .f = f, .r = record_ref(r), .s = record_as(stateful_set, r), .again = INT64_MAX};
-    l.obj = record_json(r);
-    l.spec = json_object_get(l.obj, "spec");
+    l.spec = record_spec(r);
     l.want = l.s->replicas == ABSENT32 ? 1 : l.s->replicas;
     l.first = json_integer_value(json_object_get(json_object_get(l.spec, "ordinals"), "start"));
     struct record *revision =
         revision_current(f, f->stateful_sets, r, json_object_get(l.spec, "template"));
+    struct record *current = NULL;
     bool ok = revision != NULL;
     if (ok) {
         l.update = revision->obj->meta.name;
         l.current = str_empty(l.s->current_revision) ? l.update : l.s->current_revision;
-        const struct record *cr = shelf_get(f->revisions->shelf, ns, l.current);
-        if (cr) {
-            _cleanup_json_ json_t *t = revision_template(cr);
-            l.current_template = json_deep_copy(t);
-            json_object_del(l.current_template, "$patch");
-        }
+        if ((current = shelf_get(f->revisions->shelf, ns, l.current)))
+            l.current_template = revision_template(record_ref(current));
         workload_claim(f, f->stateful_sets, r, l.s->selector, adopts, (void *)l.s, &l.pods);
+        for (size_t i = 0; i < l.pods.v.len; i++)
+            add_place(&l, l.pods.v.p[i]);
         if (!l.s->meta.deleted)
             work(&l);
         put_status(&l, revision);
@@ -349,8 +364,8 @@ static bool sync(void *arg, const char *ns, const char *name) {
         queue_add_after(c->queue, ns, name, l.again);
     record_unref(revision);
     pod_set_done(&l.pods);
-    json_decref(l.current_template);
-    json_decref(l.obj);
+    vec_done(&l.places);
+    record_unref(current);
     record_unref(l.r);
     return ok;
 }

@@ -107,8 +107,9 @@ static void report(struct worker *w, struct pod_report r) {
     r.host_ip = host;
     r.pod_ip = *ip ? ip : NULL;
     r.now = f->world->clock.now;
-    _cleanup_json_ json_t *obj = record_json(pod);
-    fleet_put_status(f, f->pods, pod, pod_status(obj, &r));
+    _cleanup_str_ struct str status = STR_INIT;
+    pod_status(&f->world->codec, pod, &r, &status);
+    fleet_put_status_text(f, f->pods, pod, &status);
 }
 
 static void look(struct worker *w);

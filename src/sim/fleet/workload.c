@@ -48,6 +48,17 @@ const char *controller_uid(const struct meta *m) {
     return o ? o->uid : NULL;
 }
 
+bool matcher_match(struct matcher *m, const struct pair *labels) {
+    uint64_t mixed = (uint64_t)(uintptr_t)labels * UINT64_C(0x9e3779b97f4a7c15);
+    __typeof__(&*m->seen) s = &m->seen[(mixed >> 32) % MATCHER_SEEN];
+    if (!s->known || s->labels != labels) {
+        s->known = true;
+        s->labels = labels;
+        s->matches = selector_match(m->selector, labels);
+    }
+    return s->matches;
+}
+
 /* Writes ownerReferences with or without a controller. */
 static void set_owner(struct fleet *f, const struct resource *res, const struct record *owner,
                       struct record *pod, bool own) {
@@ -69,9 +80,10 @@ void workload_claim(struct fleet *f, const struct resource *res, const struct re
     const struct meta *m = &owner->obj->meta;
     struct pod_set release = {0}, take = {0};
     struct pod_list mine = pods_of_owner(f->pod_index, m->uid);
+    struct matcher match = {.selector = selector};
     for (size_t i = 0; i < mine.len; i++) {
         const struct pod *pod = record_as(pod, mine.p[i]);
-        bool fits = selector_match(selector, pod->meta.labels) && (!adopt || adopt(arg, pod));
+        bool fits = matcher_match(&match, pod->meta.labels) && (!adopt || adopt(arg, pod));
         if (fits || m->deleted || pod->meta.deleted) {
             if (fits)
                 *vec_push(&out->v) = record_ref(mine.p[i]);
@@ -82,7 +94,7 @@ void workload_claim(struct fleet *f, const struct resource *res, const struct re
     struct pod_list free_ = pods_without_owner(f->pod_index, m->ns);
     for (size_t i = 0; i < free_.len && !m->deleted; i++) {
         const struct pod *pod = record_as(pod, free_.p[i]);
-        if (pod_active(pod) && selector_match(selector, pod->meta.labels) &&
+        if (pod_active(pod) && matcher_match(&match, pod->meta.labels) &&
             (!adopt || adopt(arg, pod)))
             *vec_push(&take.v) = record_ref(free_.p[i]);
     }

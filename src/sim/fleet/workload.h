@@ -23,6 +23,18 @@ bool pod_available(const struct pod *pod, int32_t min_ready_seconds, int64_t now
 json_t *workload_pod(const json_t *template, const struct resource *res, const struct record *owner,
                      const char *name, const char *prefix);
 
+/* A selector for many pods, most of which share their labels with others, at one address (pods of
+ * one set in one zone): equal ones are matched once. {.selector = ...} to begin with. */
+enum { MATCHER_SEEN = 16 };
+struct matcher {
+    const struct label_selector *selector;
+    struct {
+        const struct pair *labels;
+        bool known, matches;
+    } seen[MATCHER_SEEN];
+};
+bool matcher_match(struct matcher *m, const struct pair *labels);
+
 /* Records with a reference each. */
 struct pod_set {
     VEC(struct record *) v;

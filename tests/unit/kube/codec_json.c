@@ -633,7 +633,7 @@ static void free_pod(struct bench *b, struct pod *p) {
 static void pods_of_one_template(void **state) {
     struct bench *b = *state;
     static const char *const spec =
-        "\"containers\":[{\"name\":\"c\",\"image\":\"i:%d\",\"resources\":{\"requests\":{\"cpu\":"
+        "\"containers\":[{\"name\":\"c\",\"image\":\"i:1\",\"resources\":{\"requests\":{\"cpu\":"
         "\"1\"}},"
         "\"env\":[{\"name\":\"X\",\"value\":\"%d\"}]}],\"volumes\":[{\"name\":\"kube-api-access-%"
         "d\","
@@ -641,7 +641,7 @@ static void pods_of_one_template(void **state) {
         "\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"tolerationSeconds\":300}]";
     struct pod *p[3];
     for (int i = 0; i < 3; i++) {
-        _cleanup_free_ char *inside = xasprintf(spec, i, i, i);
+        _cleanup_free_ char *inside = xasprintf(spec, i, i);
         _cleanup_free_ char *text = xasprintf("{\"metadata\":{\"name\":\"p-%d\",\"labels\":{"
                                               "\"app\":\"web\"},\"managedFields\":[{\"x\":%d}]},"
                                               "\"spec\":{%s,\"nodeName\":\"n%d\"}}",
@@ -728,6 +728,53 @@ static void template_node_name(void **state) {
 
 /* --- finding members --- */
 
+static void next(void **state) {
+    struct bench *b = *state;
+    struct view list = VIEW(" [ 1 ,{\"a\":[2,3]}, \"x,]\" ] "), item;
+    assert_true(codec_json_next(&b->codec, &list, &item));
+    assert_true(view_eq(item, VIEW("1")));
+    assert_true(codec_json_next(&b->codec, &list, &item));
+    assert_true(view_eq(item, VIEW("{\"a\":[2,3]}")));
+    assert_true(codec_json_next(&b->codec, &list, &item));
+    assert_true(view_eq(item, VIEW("\"x,]\"")));
+    assert_false(codec_json_next(&b->codec, &list, &item));
+    static const char *const none[] = {"", "[]", "[ ]", "{}", "null", "[", "[,]", "[tru]", "x"};
+    for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+        list = view_of(none[i]);
+        assert_false(codec_json_next(&b->codec, &list, &item));
+    }
+}
+
+/* One member again: the rest stays, what it had before goes. */
+static void member(void **state) {
+    struct bench *b = *state;
+    struct everything e;
+    decode(b, VIEW("{\"str\":\"kept\",\"msg\":{\"text\":\"old\"},\"flat\":{}}"), &e);
+    size_t before = pool_stats(b->pool).entries;
+    assert_int_equal(codec_json_member(&b->codec, &type_everything, VIEW("msg"),
+                                       VIEW("{\"text\":\"new\"}"), &e, NULL),
+                     0);
+    assert_string_equal(e.str, "kept");
+    assert_string_equal(e.msg.text, "new");
+    assert_int_equal(pool_stats(b->pool).entries, before);
+    assert_int_equal(
+        codec_json_member(&b->codec, &type_everything, VIEW("msg"), VIEW("{}"), &e, NULL), 0);
+    assert_null(e.msg.text);
+    /* not in the table, or not a message that could be taken alone */
+    assert_int_equal(
+        codec_json_member(&b->codec, &type_everything, VIEW("none"), VIEW("{}"), &e, NULL), 0);
+    assert_int_equal(
+        codec_json_member(&b->codec, &type_everything, VIEW("str"), VIEW("\"x\""), &e, NULL),
+        -ENOENT);
+    assert_string_equal(e.str, "kept");
+    /* after a failure nothing is held */
+    assert_int_equal(
+        codec_json_member(&b->codec, &type_everything, VIEW("msg"), VIEW("{\"text\":1}"), &e, NULL),
+        -EBADMSG);
+    assert_true(is_zero(&e, sizeof e));
+    assert_int_equal(pool_stats(b->pool).entries, 0);
+}
+
 static void find(void **state) {
     struct bench *b = *state;
     static const struct view keys[] = {VIEW("kind"), VIEW("apiVersion")};
@@ -788,6 +835,8 @@ int main(void) {
         BENCH_TEST(pods_of_one_template),
         BENCH_TEST(pod_filters),
         BENCH_TEST(template_node_name),
+        BENCH_TEST(next),
+        BENCH_TEST(member),
         BENCH_TEST(find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

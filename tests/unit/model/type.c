@@ -174,6 +174,34 @@ static void release(void **state) {
     type_release(&type_everything, pool, &e, &e);
 }
 
+/* A copy of the bytes with references of its own is a copy. */
+static void retain(void **state) {
+    struct pool *pool = *state;
+    struct everything a, b;
+    fill(pool, &a);
+    size_t one = pool_stats(pool).entries;
+    memcpy(&b, &a, sizeof b);
+    type_retain(&type_everything, &b, &b);
+    type_release(&type_everything, pool, &a, &a);
+    assert_int_equal(pool_stats(pool).entries, one);
+    assert_string_equal(b.list[0].name, "listed");
+    type_release(&type_everything, pool, &b, &b);
+    assert_int_equal(pool_stats(pool).entries, 0);
+}
+
+/* As good as new. */
+static void clear(void **state) {
+    struct pool *pool = *state;
+    struct everything e, fresh;
+    memset(&fresh, 0, sizeof fresh);
+    type_init(&type_everything, &fresh, &fresh);
+    memset(&e, 0, sizeof e);
+    fill(pool, &e);
+    type_clear(&type_everything, pool, &e, &e);
+    assert_int_equal(pool_stats(pool).entries, 0);
+    assert_memory_equal(&e, &fresh, sizeof e);
+}
+
 /* Two owners of one blob: the strings inside live until the last one goes. */
 static void shared_blobs(void **state) {
     struct pool *pool = *state;
@@ -205,8 +233,8 @@ static void tags(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-        T(lookup), T(lookup_bytes), T(quantities),   T(init),
-        T(print),  T(release),      T(shared_blobs), T(tags),
+        T(lookup),  T(lookup_bytes), T(quantities), T(init),   T(print),
+        T(release), T(shared_blobs), T(tags),       T(retain), T(clear),
 #undef T
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

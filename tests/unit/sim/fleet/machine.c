@@ -46,6 +46,46 @@ static void test_life(void **state) {
     sim_site_done(&s);
 }
 
+/* What others say of a node outlives the kubelet's reports, and its reboots. */
+static void test_conditions(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    sim_add_node(&s, "n1");
+    sim_ask_as(
+        &s, 200, "PATCH", "/api/v1/nodes/n1/status", NULL, "application/strategic-merge-patch+json",
+        "{\"status\":{\"conditions\":[{\"type\":\"Drained\",\"status\":\"True\",\"reason\":\"Ok\","
+        "\"lastHeartbeatTime\":null,\"lastTransitionTime\":null}]}}");
+    const char *since = NULL;
+    char first[64] = "", beat[64] = "";
+    for (int round = 0; round < 3; round++) {
+        json_t *n = sim_ask(&s, 200, "GET", "/api/v1/nodes/n1", NULL), *c;
+        size_t i;
+        int drained = 0, ready = 0;
+        json_array_foreach(sim_at(n, "status.conditions"), i, c) {
+            drained +=
+                !strcmp(sim_str(c, "type"), "Drained") && !strcmp(sim_str(c, "reason"), "Ok");
+            if (strcmp(sim_str(c, "type"), "Ready") != 0)
+                continue;
+            ready++;
+            assert_string_equal(sim_str(c, "status"), "True");
+            since = sim_str(c, "lastTransitionTime");
+            if (round == 0)
+                (void)snprintf(first, sizeof first, "%s", since);
+            if (round == 1) /* a heartbeat and no transition */
+                assert_string_equal(since, first);
+            assert_true(strcmp(sim_str(c, "lastHeartbeatTime"), beat) > 0);
+            (void)snprintf(beat, sizeof beat, "%s", sim_str(c, "lastHeartbeatTime"));
+        }
+        assert_int_equal(drained, 1);
+        assert_int_equal(ready, 1);
+        if (round == 1)
+            machine_reboot(machine_find(s.fleet, "n1"));
+        sim_pass(&s, SEC(400));
+    }
+    sim_site_done(&s);
+}
+
 static void test_delays(void **state) {
     (void)state;
     struct sim_site s;
@@ -81,6 +121,7 @@ static void test_delays(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
+        cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_delays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

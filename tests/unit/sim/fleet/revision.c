@@ -17,8 +17,9 @@ static void test_history(void **state) {
     sim_site_init(&s, false);
     struct fleet *f = s.fleet;
     sim_ask(&s, 201, "POST", "/apis/apps/v1/namespaces/default/statefulsets",
-            "{\"metadata\":{\"name\":\"db\"},\"spec\":{\"replicas\":1,\"selector\":{"
-            "\"matchLabels\":{\"app\":\"db\"}},\"template\":{\"metadata\":{\"labels\":{\"app\":"
+            "{\"metadata\":{\"name\":\"db\",\"annotations\":{\"kubernetes.io/change-cause\":\"a "
+            "test\"}},\"spec\":{\"replicas\":1,\"selector\":{\"matchLabels\":{\"app\":\"db\"}},"
+            "\"template\":{\"metadata\":{\"labels\":{\"app\":"
             "\"db\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}");
     struct record *o = shelf_get(f->stateful_sets->shelf, "default", "db");
     _cleanup_json_ json_t *a = json_pack("{s:{s:{s:s}}, s:{}}", "metadata", "labels", "app", "db",
@@ -30,6 +31,10 @@ static void test_history(void **state) {
     struct record *again = revision_current(f, f->stateful_sets, o, b);
     assert_string_equal(r2->obj->meta.name, again->obj->meta.name);
     assert_string_not_equal(r1->obj->meta.name, r2->obj->meta.name);
+    assert_string_equal(map_get(r1->obj->meta.annotations, "kubernetes.io/change-cause"), "a test");
+    const char *hash = map_get(r1->obj->meta.labels, "controller.kubernetes.io/hash");
+    assert_string_equal(hash, r1->obj->meta.name + strlen("db-"));
+    assert_null(map_get(r1->obj->meta.labels, "controller-revision-hash"));
     struct record *back =
         revision_current(f, f->stateful_sets, o, a); /* the old template is the newest now */
     assert_string_equal(back->obj->meta.name, r1->obj->meta.name);

@@ -27,6 +27,14 @@ static void test_order(void **state) {
         json_array_size(
             sim_at(sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/pods", NULL), "items")),
         1);
+    /* the words of stateful_pod_control.go */
+    json_t *said = sim_ask(&s, 200, "GET",
+                           "/api/v1/namespaces/default/"
+                           "events?fieldSelector=involvedObject.kind%3DStatefulSet",
+                           NULL);
+    assert_string_equal(sim_str(said, "items.0.reason"), "SuccessfulCreate");
+    assert_string_equal(sim_str(said, "items.0.message"),
+                        "Create Pod db-0 in StatefulSet db successful");
     sim_pass(&s, SEC(60));
     json_t *l = sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/pods", NULL);
     assert_int_equal(json_array_size(sim_at(l, "items")), 3);
