@@ -1,12 +1,13 @@
-"""Runs the suites against a real control plane: `make test-cluster`; or those that can against the simulator.
+"""Runs the suites against a real control plane, and then those that can against the simulator: `make test-cluster`.
 
-    python3 tests/cluster/run.py [--sim] [--list] [PATTERN ...]
+    python3 tests/cluster/run.py [--real|--sim] [--list] [PATTERN ...]
 
 A PATTERN picks tests by their name, SUITE.TEST ("harness.nodes_are_ready"): a shell pattern, or a part of the name.
 The program under test is $SLIPWAY (build/slipway), the probe is $PROBE (build/tests/cluster/probe).
 
---sim (or SLIPWAY_CLUSTER=sim) starts `$SLIPWAY sim` instead of the control plane and runs the suites whose name begins with
-"conformance", but for the tests marked real_only; $SLIPWAY_SIM_SEED and $SLIPWAY_SIM_SPEED are passed on.
+For the simulator it starts `$SLIPWAY sim` instead of the control plane and runs the suites whose name begins with
+"conformance", but for the tests marked real_only; $SLIPWAY_SIM_SEED and $SLIPWAY_SIM_SPEED are passed on.  Its tests are
+called sim:SUITE.TEST.  --real and --sim (or SLIPWAY_CLUSTER=real|sim) leave the other half out.
 
 One line a test, as TAP; what went wrong is above its line.  A skipped test is named with the reason; with
 SLIPWAY_CLUSTER_REQUIRED=1 a skip is a failure.  A test that exceeds its limit fails with the stacks of all threads.
@@ -51,6 +52,12 @@ class Test:
     name: str
     function: object
 
+    sim: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"sim:{self.name}" if self.sim else self.name
+
     @property
     def suite(self) -> str:
         return self.name.partition(".")[0]
@@ -67,7 +74,7 @@ def discover(patterns: list[str], sim: bool) -> list[Test]:
         suite = path.stem.removeprefix("test_")
         for key, value in vars(module).items():
             if key.startswith("test_") and callable(value):
-                found.append(Test(f"{suite}.{key.removeprefix('test_')}", value))
+                found.append(Test(f"{suite}.{key.removeprefix('test_')}", value, sim))
     if sim:
         found = [t for t in found if t.for_simulator]
     if not patterns:
@@ -143,21 +150,18 @@ class Runner:
             raise Unavailable("the program under test has no simulator")
         return Simulator(binaries=Context.cluster_binaries, **options)
 
-    def run(self) -> int:
-        print(f"1..{len(self.tests)}", flush=True)
+    def run(self, first: int) -> None:
+        """first: the number of the first test."""
         reason = self.prepare()
-        for number, test in enumerate(self.tests, 1):
+        for i, test in enumerate(self.tests):
             if reason:
-                self.report_skip(number, test, reason)
+                self.report_skip(first + i, test, reason)
             else:
-                last = number == len(self.tests) or self.tests[number].suite != test.suite
-                self.run_one(number, test, last)
+                last = i + 1 == len(self.tests) or self.tests[i + 1].suite != test.suite
+                self.run_one(first + i, test, last)
         self.close()
         for path in sorted(self.shared.kept | self.still.kept):
             print(f"# logs kept: {path}")
-        more = f", {self.skipped} skipped" if self.skipped else ""
-        print(f"{self.passed} passed, {self.failed} failed{more}", flush=True)
-        return 1 if self.failed else 0
 
     def prepare(self) -> str | None:
         """Gets the programs, which may take minutes and is nobody's time limit; the reason when it cannot be done."""
@@ -174,10 +178,10 @@ class Runner:
         if self.required:
             self.failed += 1
             print(f"# skipped, and SLIPWAY_CLUSTER_REQUIRED=1 makes that a failure: {reason}")
-            print(f"not ok {number} - {test.name}", flush=True)
+            print(f"not ok {number} - {test.label}", flush=True)
         else:
             self.skipped += 1
-            print(f"ok {number} - {test.name} # SKIP {reason}", flush=True)
+            print(f"ok {number} - {test.label} # SKIP {reason}", flush=True)
 
     def run_one(self, number: int, test: Test, last: bool) -> None:
         """last: no other test of its suite follows."""
@@ -205,7 +209,7 @@ class Runner:
             self.failed += 1
         else:
             self.passed += 1
-        print(f"{'not ok' if trouble else 'ok'} {number} - {test.name} ({seconds:.1f} s)", flush=True)
+        print(f"{'not ok' if trouble else 'ok'} {number} - {test.label} ({seconds:.1f} s)", flush=True)
 
     def call(self, test: Test, context: Context) -> tuple[list[str], str | None]:
         """Runs the test under its limit: what went wrong, line by line, and the reason if it wants to be skipped."""
@@ -258,31 +262,43 @@ def describe(kind, error, trace) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sim", action="store_true", default=os.environ.get("SLIPWAY_CLUSTER") == "sim",
-                        help="the conformance suites against the simulator")
+    parser.set_defaults(only=os.environ.get("SLIPWAY_CLUSTER"))
+    parser.add_argument("--real", dest="only", action="store_const", const="real", help="the control plane alone")
+    parser.add_argument("--sim", dest="only", action="store_const", const="sim", help="the simulator alone")
     parser.add_argument("--list", action="store_true", help="print the names of the tests and end")
     parser.add_argument("patterns", nargs="*", metavar="PATTERN")
     arguments = parser.parse_args()
-    tests = discover(arguments.patterns, arguments.sim)
-    if not tests:
+    halves = [discover(arguments.patterns, sim) for sim in (False, True) if arguments.only in (None, ("real", "sim")[sim])]
+    halves = [tests for tests in halves if tests]
+    if not halves:
         print(f"no test matches {' '.join(arguments.patterns)}", file=sys.stderr)
         return 2
     if arguments.list:
-        print("\n".join(t.name for t in tests))
+        print("\n".join(t.label for tests in halves for t in tests))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    runner = Runner(tests, arguments.sim)
+    runners = [Runner(tests, tests[0].sim) for tests in halves]
+    count = sum(map(len, halves))
     try:
-        return runner.run()
+        print(f"1..{count}", flush=True)
+        first = 1
+        for runner in runners:
+            runner.run(first)
+            first += len(runner.tests)
     except BuildFailed as error:
         print(f"# {error}", file=sys.stderr)
-        print(f"0 passed, {len(tests)} failed", flush=True)
+        print(f"0 passed, {count} failed", flush=True)
         return 1
     except KeyboardInterrupt:
         print("# interrupted", file=sys.stderr)
         return 130
     finally:
-        runner.close()
+        for runner in runners:
+            runner.close()
+    passed, failed, skipped = (sum(getattr(r, what) for r in runners) for what in ("passed", "failed", "skipped"))
+    more = f", {skipped} skipped" if skipped else ""
+    print(f"{passed} passed, {failed} failed{more}", flush=True)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
