@@ -18,6 +18,7 @@ extern const struct part garbage_part;        /* garbage.c */
 extern const struct part node_lifecycle_part; /* node_lifecycle.c */
 extern const struct part taint_eviction_part; /* taint_eviction.c */
 extern const struct part pod_gc_part;         /* pod_gc.c */
+extern const struct part event_expiry_part;   /* event_expiry.c */
 extern const struct part storage_part;        /* storage.c: indexes for those below */
 extern const struct part volumes_part;        /* volumes.c */
 extern const struct part protection_part;     /* protection.c */
