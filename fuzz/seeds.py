@@ -22,6 +22,8 @@ KINDS = {"Node": "v1", "Pod": "v1", "PersistentVolume": "v1", "PersistentVolumeC
 # Streams are about what is around the objects: small ones will do, and are many times faster.
 STREAMED = ("Lease", "Namespace", "PodDisruptionBudget")
 MAGIC = b"k8s\0"
+# Where they are created, for whole requests.
+CLUSTER_WIDE = ("Node", "PersistentVolume", "Namespace", "VolumeAttachment")
 
 
 def varint(n: int) -> bytes:
@@ -67,9 +69,33 @@ def frame(kind: str, body: bytes) -> bytes:
     return len(event).to_bytes(4, "big") + event
 
 
+def requests(kind: str, version: str, text: bytes, body: bytes) -> bytes:
+    """Created, read, replaced, patched and removed."""
+    base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    plural = base + ("" if kind in CLUSTER_WIDE else "/namespaces/default") + f"/{kind.lower()}s"
+    thing = json.loads(text)
+    path = f"{plural}/{thing['metadata']['name']}"
+    for key in ("namespace", "resourceVersion", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        thing["metadata"].pop(key, None)
+    plain = json.dumps(thing, separators=(",", ":")).encode()
+    small = json.dumps({"metadata": {"name": "a"}, **{k: v for k, v in thing.items() if k not in ("metadata", "status")}}).encode()
+    return b"bare\n" + b"\n%%\n".join((
+        f"GET {plural}?watch=1 - watch".encode(),
+        f"POST {plural} json pb\n".encode() + plain,
+        f"POST {plural} pb -\n".encode() + body,
+        f"POST {plural}?fieldValidation=Strict json table\n".encode() + small,
+        f"PUT {path} json -\n".encode() + plain,
+        f"PATCH {path} strategic -\n".encode() + small,
+        f"PATCH {plural}/a merge -\n".encode() + plain,
+        f"GET {plural} - table".encode(),
+        f"GET {plural}?limit=1 - pb".encode(),
+        b"PULL",
+        f"DELETE {plural} - -".encode()))
+
+
 def seeds(modules: gomodules.Modules) -> dict[str, dict[str, bytes]]:
     """Target -> name -> input."""
-    found: dict[str, dict[str, bytes]] = {t: {} for t in ("json", "pb", "agree", "schema", "stream_json", "stream_pb")}
+    found: dict[str, dict[str, bytes]] = {t: {} for t in ("json", "pb", "agree", "request", "schema", "stream_json", "stream_pb")}
 
     def texts(kind: str) -> tuple[bytes, bytes]:
         source = modules.data("HEAD", KINDS[kind], kind, "json")
@@ -86,6 +112,8 @@ def seeds(modules: gomodules.Modules) -> dict[str, dict[str, bytes]]:
         group = "" if "/" not in version else version.split("/")[0] + "/"
         found["schema"][f"{kind}-json"] = f"json {group}{kind}\n".encode() + text
         found["schema"][f"{kind}-pb"] = f"pb {group}{kind}\n".encode() + message
+        if kind != "Status":
+            found["request"][kind] = requests(kind, version, text, body)
         if kind not in STREAMED:
             continue
         listed = f"{kind} list {number}\n".encode()

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/listener.h>
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,16 +16,22 @@
 static const struct httpd_limits defaults = {
     .max_head = 64 << 10,
     .max_body = 3 << 20,
+    .max_bodies = 512 << 20,
     .max_conns = 12000,
     .head_timeout = SEC(32),
     .body_timeout = SEC(60),
     .idle_timeout = SEC(90),
     .write_timeout = SEC(60),
+    .reply_timeout = SEC(60),
 };
 
 /* While file descriptors are lacking. */
 #define RESUME_AFTER   MSEC(250)
 #define COMPLAIN_EVERY SEC(60)
+
+/* After many connections have gone: libevent and OpenSSL free what was theirs soon after. */
+#define TRIM_AFTER SEC(1)
+enum { MANY = 256 };
 
 /* --- accepting --- */
 
@@ -54,8 +61,17 @@ void httpd_has_room(struct httpd *h) {
 void httpd_conn_gone(struct httpd *h) {
     h->starved = false;
     httpd_has_room(h);
+    if (h->peak >= MANY && h->stats.conns < h->peak / 2 && !loop_timer_pending(h->trim_timer))
+        loop_timer_set(h->trim_timer, TRIM_AFTER);
     if (h->stopping && LIST_EMPTY(&h->conns))
         loop_timer_set(h->stop_timer, 0);
+}
+
+/* Of thousands of small blocks malloc() gives little back by itself. */
+static void on_trim(void *arg) {
+    struct httpd *h = arg;
+    h->peak = h->stats.conns;
+    malloc_trim(0);
 }
 
 static void on_resume(void *arg) {
@@ -74,6 +90,7 @@ static void on_accept(struct evconnlistener *ev, evutil_socket_t fd, struct sock
     if (h->stats.conns >= h->opts.limits.max_conns && !TAILQ_EMPTY(&h->idle))
         conn_close(TAILQ_FIRST(&h->idle));
     conn_new(h, fd, l->tls, http_addr_format(sa, peer));
+    h->peak = MAX_OF(h->peak, h->stats.conns);
     if (!has_place(h))
         set_paused(h, true);
 }
@@ -188,6 +205,8 @@ int httpd_new(struct loop *loop, const struct httpd_options *opts, struct httpd 
     DEFAULT(body_timeout);
     DEFAULT(idle_timeout);
     DEFAULT(write_timeout);
+    DEFAULT(max_bodies);
+    DEFAULT(reply_timeout);
 #undef DEFAULT
     h->refs = 1;
     h->date_at = -1;
@@ -196,6 +215,7 @@ int httpd_new(struct loop *loop, const struct httpd_options *opts, struct httpd 
     TAILQ_INIT(&h->idle);
     h->resume_timer = loop_timer_new(loop, on_resume, h);
     h->stop_timer = loop_timer_new(loop, on_stop, h);
+    h->trim_timer = loop_timer_new(loop, on_trim, h);
     *out = h;
     return 0;
 }
@@ -236,7 +256,8 @@ void httpd_free(struct httpd *h) {
         conn_close(LIST_FIRST(&h->conns));
     loop_timer_free(h->resume_timer);
     loop_timer_free(h->stop_timer);
-    h->resume_timer = h->stop_timer = NULL;
+    loop_timer_free(h->trim_timer);
+    h->resume_timer = h->stop_timer = h->trim_timer = NULL;
     httpd_unref(h);
 }
 

@@ -22,7 +22,7 @@
  *
  * Clients are hostile:
  *  - Every wait for them has a limit (struct httpd_limits), every buffer too. Beyond the limits a
- *    client gets 400, 413, 431, 501 or 505 and a closed connection, or just the latter.
+ *    client gets 400, 413, 429, 431, 501 or 505 and a closed connection, or just the latter.
  *  - One exchange per connection at a time: pipelined requests wait, at first in a small buffer,
  *    then with the client.
  *  - Whole replies are handed to the socket piece by piece, so that a big one neither fills memory
@@ -53,6 +53,8 @@ typedef void httpd_fn(void *arg, struct exchange *x);
 struct httpd_limits {
     size_t max_head;       /* request line and headers: 64 KiB */
     size_t max_body;       /* 3 MiB (K) */
+    size_t max_bodies;     /* of all requests whose bodies are still coming in: 512 MiB. Beyond it
+                            * those who send more get 429 */
     unsigned max_conns;    /* 12,000. At the limit an idle connection is closed to make room; when
                             * there is none, new clients wait in the kernel's queue */
     int64_t head_timeout;  /* from the first byte of a request (or the connection, with its TLS
@@ -61,6 +63,9 @@ struct httpd_limits {
     int64_t idle_timeout;  /* between two requests: 90 s (K) */
     int64_t write_timeout; /* without one byte accepted by the client although there are some for
                             * it: 60 s; it takes up to twice as long to be noticed */
+    int64_t reply_timeout; /* from a reply's being complete to its last byte's being taken: 60 s (K:
+                            * of a request). A client that takes a byte now and then keeps the
+                            * whole of it in memory meanwhile */
 };
 
 struct httpd_options {

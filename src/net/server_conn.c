@@ -57,12 +57,20 @@ static struct evbuffer *output_of(const struct conn *c) {
 
 /* --- states --- */
 
+/* Its body is no longer coming in. */
+static void forget_body(struct conn *c) {
+    c->h->bodies -= c->body_held;
+    c->body_held = 0;
+}
+
 /* Every transition, with what it does to the timer and the list of idle connections. */
 static void set_state(struct conn *c, enum conn_state state) {
     const struct httpd_limits *limits = &c->h->opts.limits;
     enum conn_state old = c->state;
     if (old == CONN_IDLE)
         TAILQ_REMOVE(&c->h->idle, c, idle);
+    if (old == CONN_BODY)
+        forget_body(c);
     c->state = state;
     switch (state) {
     case CONN_HANDSHAKE:
@@ -77,8 +85,11 @@ static void set_state(struct conn *c, enum conn_state state) {
         loop_timer_set(c->timer, limits->body_timeout);
         break;
     case CONN_BUSY:
-    case CONN_FLUSH:
         loop_timer_stop(c->timer);
+        break;
+    case CONN_FLUSH:
+        c->flush_by = loop_now(c->h->loop) + limits->reply_timeout;
+        loop_timer_set(c->timer, limits->reply_timeout);
         break;
     case CONN_IDLE:
         TAILQ_INSERT_TAIL(&c->h->idle, c, idle);
@@ -131,6 +142,7 @@ static void say_goodbye(struct conn *c) {
 static struct exchange *conn_destroy(struct conn *c) {
     struct httpd *h = c->h;
     struct exchange *x = detach(c);
+    forget_body(c);
     if (c->state == CONN_IDLE)
         TAILQ_REMOVE(&h->idle, c, idle);
     LIST_REMOVE(c, link);
@@ -368,6 +380,16 @@ static bool read_head(struct conn *c) {
     return true;
 }
 
+/* Counts what came of a body; false when there is no room for more of them all. */
+static bool count_body(struct conn *c, size_t n) {
+    c->body_held += n;
+    c->h->bodies += n;
+    if (c->h->bodies <= c->h->opts.limits.max_bodies)
+        return true;
+    refuse(c, 429, "Too many requests, please try again later.");
+    return false;
+}
+
 /* Moves `n` bytes of the input to the end of the body. */
 static void take_body(struct conn *c, size_t n) {
     struct str *body = &c->x->body;
@@ -382,6 +404,8 @@ static bool read_sized_body(struct conn *c) {
     size_t n = MIN_OF(left, evbuffer_get_length(input_of(c)));
     if (n)
         take_body(c, n);
+    if (n && !count_body(c, n))
+        return true;
     if (n == left) {
         dispatch(c);
         return true;
@@ -395,10 +419,12 @@ static bool read_chunked_body(struct conn *c) {
     struct evbuffer *in = input_of(c);
     struct evbuffer_iovec piece;
     while (evbuffer_peek(in, -1, NULL, &piece, 1) > 0 && piece.iov_len) {
-        size_t used;
+        size_t used, before = c->x->body.len;
         enum http_chunk_result r = http_chunks_feed(&c->chunks, piece.iov_base, piece.iov_len,
                                                     &c->x->body, c->h->opts.limits.max_body, &used);
         evbuffer_drain(in, used);
+        if (!count_body(c, c->x->body.len - before))
+            return true;
         switch (r) {
         case HTTP_CHUNK_MORE:
             break;
@@ -453,9 +479,12 @@ static void update_reading(struct conn *c) {
     if (pause) {
         bufferevent_disable(c->bev, EV_READ);
         loop_timer_set(c->timer, LOOK_EVERY);
-    } else if (!c->eof) {
-        bufferevent_enable(c->bev, EV_READ);
+        return;
     }
+    if (!c->eof)
+        bufferevent_enable(c->bev, EV_READ);
+    if (c->state == CONN_FLUSH) /* it did not come to an end by looking */
+        loop_timer_set(c->timer, c->flush_by - loop_now(c->h->loop));
 }
 
 static void conn_process(struct conn *c) {
@@ -516,6 +545,12 @@ static void look_for_hangup(struct conn *c) {
 
 static void on_timer(void *arg) {
     struct conn *c = arg;
+    if (c->state == CONN_FLUSH && loop_now(c->h->loop) >= c->flush_by) {
+        log_debug(c->h->opts.log, "%s: closed, because it takes its reply too slowly", c->peer);
+        conn_reset(c);
+        conn_close(c);
+        return;
+    }
     if (c->state == CONN_BUSY || c->state == CONN_FLUSH) {
         c->refs++;
         look_for_hangup(c);

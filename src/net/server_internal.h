@@ -44,12 +44,15 @@ struct httpd {
     bool starved;                    /* because there are no file descriptors left */
     struct loop_timer *resume_timer; /* tries again then */
     int64_t complained;              /* when that was last logged */
+    unsigned peak;                   /* connections, since memory was last given back */
+    struct loop_timer *trim_timer;   /* gives it back */
     bool stopping;
     struct loop_timer *stop_timer;
     loop_fn *stopped;
     void *stopped_arg;
     int refs; /* the owner's, and one while a callback may free it */
     bool freed;
+    size_t bodies;            /* bytes of those that are still coming in */
     struct str scratch;       /* for heads of replies */
     int64_t date_at;          /* the second that `date` is about */
     char date[HTTP_DATE_LEN]; /* made once a second */
@@ -80,6 +83,8 @@ struct conn {
     struct exchange *x;
     struct http_chunks chunks;
     size_t scanned;         /* of a head that is not complete */
+    size_t body_held;       /* bytes of the body in CONN_BODY, counted in httpd->bodies */
+    int64_t flush_by;       /* in CONN_FLUSH: when the client must have taken it */
     size_t dropped;         /* while lingering */
     struct http_feed *feed; /* the rest of the reply, or NULL */
     bool eof;               /* the client sends nothing more */

@@ -11,9 +11,8 @@ from random import Random
 from typing import Callable
 
 from crds import OPEN
-from kinds import (ATTACHMENT, BUDGET, CLAIM, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, EVENT, GATES, IMAGE, JOB, LEASE, NODE, POD,
-                   REPLICA_SET,
-                   SECRET, SERVICE, SERVICE_ACCOUNT, STATEFUL_SET, VOLUME, Kind)
+from kinds import (ATTACHMENT, BUDGET, CLAIM, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, EVENT, GATES, IMAGE, JOB, LEASE,
+                   NAMESPACE_KIND, NODE, POD, REPLICA_SET, SECRET, SERVICE, SERVICE_ACCOUNT, STATEFUL_SET, VOLUME, Kind)
 from shape import merged
 
 NAMES = ("a", "b", "c")
@@ -37,8 +36,18 @@ BOAT_CRD = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefi
             "metadata": {"name": f"boats.{GROUP}"}, "spec": {
     "group": GROUP, "scope": "Namespaced", "names": {"plural": "boats", "singular": "boat", "kind": "Boat", "listKind": "BoatList"},
     "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": BOAT_SCHEMA},
+                  "selectableFields": [{"jsonPath": ".spec.hull"}], "additionalPrinterColumns": [
+                      {"name": "Hull", "type": "string", "jsonPath": ".spec.hull"}, {"name": "Masts", "type": "integer",
+                                                                                    "jsonPath": ".spec.masts", "priority": 1},
+                      {"name": "Crew", "type": "string", "jsonPath": ".spec.crew[*].name"},
+                      {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}],
                   "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.masts",
                                                            "statusReplicasPath": ".status.replicas"}}}]}}
+REVISION = Kind("apps/v1", "ControllerRevision", "controllerrevisions", {"revision": 1, "data": {"a": 1}})
+SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice", "endpointslices", {"addressType": "IPv4", "endpoints": []}, generation=True)
+PRIORITY = Kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", {"value": 1}, namespaced=False)
+STORAGE_CLASS = Kind("storage.k8s.io/v1", "StorageClass", "storageclasses", {"provisioner": "csi.example.com"}, namespaced=False)
+CSI_NODE = Kind("storage.k8s.io/v1", "CSINode", "csinodes", {"spec": {"drivers": []}}, namespaced=False)
 
 
 def some(r: Random, **choices: Callable[[], object]) -> dict:
@@ -65,7 +74,7 @@ def container(r: Random, name: str = "main") -> dict:
 
 def pod_spec(r: Random) -> dict:
     return {"containers": [container(r)] + ([container(r, "side")] if r.random() < 0.3 else []), **some(
-        r, terminationGracePeriodSeconds=lambda: r.choice((0, 1, 30, 600)), nodeSelector=lambda: {"disk": "ssd"},
+        r, terminationGracePeriodSeconds=lambda: r.choice((0, 1, 30, 6000)), nodeSelector=lambda: {"disk": "ssd"},
         tolerations=lambda: [{"key": "a", "operator": "Exists", "effect": r.choice(("NoExecute", "NoSchedule"))}],
         volumes=lambda: [r.choice(({"name": "v", "emptyDir": {}}, {"name": "v", "hostPath": {"path": "/x"}},
                                    {"name": "v", "configMap": {"name": "a"}},
@@ -143,13 +152,29 @@ def make(r: Random, kind: Kind) -> dict:
         "Boat": lambda: {"spec": {"hull": r.choice(("wood", "steel")), **some(
             r, masts=lambda: r.randrange(6), name=lambda: "Argo", crew=lambda: [{"name": "x"}], speed=lambda: r.choice((3, "fast")),
             cargo=lambda: {"oil": 1.5}, note=lambda: None, free=lambda: {"a": [1, {"b": None}]}, pruned=lambda: 7)}},
+        "Namespace": lambda: some(r, spec=lambda: {"finalizers": ["kubernetes"] + ["slipway.dev/hold"] * (r.random() < 0.3)}),
+        "ControllerRevision": lambda: {"revision": r.randrange(9), **some(r, data=lambda: {"spec": {"a": [None, 1.5], "b": 1}})},
+        "EndpointSlice": lambda: {"addressType": "IPv4", "endpoints": [{"addresses": [f"10.1.2.{r.randrange(1, 9)}"], **some(
+            r, conditions=lambda: {"ready": r.random() < 0.5}, hostname=lambda: "h", nodeName=lambda: "n",
+            targetRef=lambda: {"kind": "Pod", "name": "a", "namespace": "@ns@"})}],
+            **some(r, ports=lambda: [{"port": 80, "name": "http"}, {"port": 53, "protocol": "UDP", "name": "dns"}])},
+        # None that is everybody's default: it would be that of other sequences too.
+        "PriorityClass": lambda: {"value": r.randrange(9), **some(r, description=lambda: "words", globalDefault=lambda: False,
+                                                                  preemptionPolicy=lambda: "Never")},
+        "StorageClass": lambda: {"provisioner": "csi.example.com", **some(
+            r, parameters=lambda: {"a": "b"}, reclaimPolicy=lambda: r.choice(("Delete", "Retain")),
+            allowVolumeExpansion=lambda: r.random() < 0.5, mountOptions=lambda: ["ro"],
+            volumeBindingMode=lambda: r.choice(("Immediate", "WaitForFirstConsumer")), allowedTopologies=lambda: [
+                {"matchLabelExpressions": [{"key": "topology.kubernetes.io/zone", "values": ["a", "b"]}]}])},
+        "CSINode": lambda: {"spec": {"drivers": [{"name": "csi.example.com", "nodeID": "n", **some(
+            r, topologyKeys=lambda: ["zone"], allocatable=lambda: {"count": r.randrange(5)})}] * r.randrange(2)}},
     }
     return {"metadata": metadata(r), **bodies[kind.kind]()}
 
 
 NAMESPACED = [POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, CLAIM, EVENT, DEPLOYMENT, REPLICA_SET, STATEFUL_SET,
-              DAEMON_SET, JOB, BUDGET, LEASE, BOAT]
-SCOPED = [NODE, VOLUME, ATTACHMENT]
+              DAEMON_SET, JOB, BUDGET, LEASE, BOAT, REVISION, SLICE]
+SCOPED = [NODE, VOLUME, ATTACHMENT, NAMESPACE_KIND, PRIORITY, STORAGE_CLASS, CSI_NODE]
 ALL_KINDS = NAMESPACED + SCOPED
 
 
@@ -252,6 +277,22 @@ def spoil(r: Random, kind: Kind, good: dict) -> object:
                  lambda: merged(bad, {"spec": {"crew": [{}]}}), lambda: merged(bad, {"spec": None}),
                  lambda: merged(bad, {"spec": {"crew": [{"name": "x"}] * 4}}), lambda: merged(bad, {"spec": {"speed": 1.5}}),
                  lambda: merged(bad, {"spec": {"cargo": {"a": "b"}}})],
+        "Namespace": [lambda: merged(bad, {"spec": {"finalizers": ["plain"]}}), lambda: merged(bad, {"spec": {"finalizers": [7]}})],
+        "ControllerRevision": [lambda: merged(bad, {"revision": -1}), lambda: merged(bad, {"data": 7}),
+                               lambda: merged(bad, {"revision": "x"})],
+        "EndpointSlice": [lambda: merged(bad, {"addressType": "x"}), lambda: merged(bad, {"addressType": None}),
+                          lambda: merged(bad, {"endpoints": [{"addresses": []}]}),
+                          lambda: merged(bad, {"endpoints": [{"addresses": ["1.2.3"]}]}),
+                          lambda: merged(bad, {"ports": [{"port": 1}, {"port": 2}]}),
+                          lambda: merged(bad, {"ports": [{"port": 1, "protocol": "x", "name": "A"}]})],
+        "PriorityClass": [lambda: merged(bad, {"value": 2000000000}), lambda: merged(bad, {"preemptionPolicy": "x"}),
+                          lambda: meta(name="system-x"), lambda: merged(bad, {"value": "x"})],
+        "StorageClass": [lambda: merged(bad, {"provisioner": ""}), lambda: merged(bad, {"reclaimPolicy": "x"}),
+                         lambda: merged(bad, {"volumeBindingMode": "x"}), lambda: merged(bad, {"parameters": {"": "x"}}),
+                         lambda: merged(bad, {"allowedTopologies": [{"matchLabelExpressions": [{"key": "", "values": []}]}]})],
+        "CSINode": [lambda: merged(bad, {"spec": {"drivers": [{"name": "a b", "nodeID": ""}]}}),
+                    lambda: merged(bad, {"spec": {"drivers": [{"name": "a", "nodeID": "n"}] * 2}}),
+                    lambda: merged(bad, {"spec": {"drivers": [{"name": "a", "nodeID": "n", "allocatable": {"count": -1}}]}})],
     }
     workloads: list[Callable[[], object]] = [
         lambda: merged(bad, {"spec": {"replicas": -1}}), lambda: merged(bad, {"spec": {"selector": None}}),

@@ -2,11 +2,11 @@
 
     steps = sequence(seed)
 
-A step is a dict: {"method", "path", "body", "content"} for a call, {"watch": path, "until": name} for what a watch from the
-sequence's beginning tells up to an object of that name.  In its texts
+A step is a dict: {"method", "path", "body", "content", "accept"} for a call, {"watch": path, "until": name} for what a watch from
+the sequence's beginning tells up to an object of that name; diff_views has more.  In its texts
 
     @ns@            is the namespace
-    @rv PATH@       the version that was last seen of the object at that path, @old PATH@ the one seen first, @uid PATH@ its uid
+    @rv PATH@       the version that was last seen of the object at that path, @old PATH@ one before that, @uid PATH@ its uid
     @continue@      the token of the last list that had one
 
 A pure function of the seed.
@@ -16,22 +16,23 @@ from __future__ import annotations
 
 from random import Random
 
-from diff_bodies import ALL_KINDS, NAMES, NAMESPACED, SCOPED, WORDS, body, make, metadata, some, spoil
-from kinds import BUDGET, CONFIG_MAP, DEPLOYMENT, IMAGE, POD, REPLICA_SET, SERVICE_ACCOUNT, STATEFUL_SET, Kind
+from diff_bodies import ALL_KINDS, BOAT, NAMES, NAMESPACED, SCOPED, WORDS, body, make, metadata, some, spoil
+from diff_views import PARTIAL, Views, call
+from kinds import (BUDGET, CONFIG_MAP, DEPLOYMENT, IMAGE, NAMESPACE_KIND, POD, REPLICA_SET, SERVICE_ACCOUNT, STATEFUL_SET, Kind)
 from wire import JSON, PATCHES, query
 
 NOBODY = "11111111-1111-1111-1111-111111111111"
 LENGTH = 40
-SCALED = (DEPLOYMENT, REPLICA_SET, STATEFUL_SET)
-WATCHED = (CONFIG_MAP, POD)
+SCALED = (DEPLOYMENT, REPLICA_SET, STATEFUL_SET, BOAT)
 MARK = "zz-mark"
+TAIL = 7  # steps at the end of each sequence: an account, and three watches
+
+# How long a pod may take to go.  A second deletion makes the time shorter, but not shorter than it has already lasted; so that no
+# answer depends on how fast the steps follow each other, it is either over at once or never.
+GRACES = (0, 0, 1, 2000, 4000, -1)
 
 
-def call(method: str, path: str, body: object = None, content: str = JSON) -> dict:
-    return {"method": method, "path": path, "body": body, "content": content}
-
-
-class Maker:
+class Maker(Views):
     """Draws one step after the other; favours a few objects, so that they meet."""
 
     def __init__(self, seed: int) -> None:
@@ -76,7 +77,8 @@ class Maker:
             good["metadata"]["generateName"] = f"gen-{name}-" if kind.namespaced else f"{name}-gen-"
         else:
             self.made.append((kind, name))
-        return call("POST", query(kind.path("@ns@"), **self.options("dryRun", "fieldValidation", "fieldManager")), good)
+        content = "application/yaml" if self.r.random() < 0.03 else JSON  # what is JSON is YAML too
+        return call("POST", query(kind.path("@ns@"), **self.options("dryRun", "fieldValidation", "fieldManager")), good, content)
 
     def create_badly(self) -> dict:
         kind = self.kind()
@@ -87,28 +89,6 @@ class Maker:
     def read(self) -> dict:
         kind, name = self.target()
         return call("GET", kind.path("@ns@", name))
-
-    def browse(self) -> dict:
-        r = self.r
-        kind = self.kind()
-        choice: dict[str, object] = {} if kind.namespaced else {"labelSelector": "seq=@ns@"}
-        if r.random() < 0.5 and kind.namespaced:
-            choice["labelSelector"] = r.choice(("app", "!app", "app=web", "app!=web", "app in (web,db)", "app notin (web)",
-                                                "tier>0", "tier=1,app",
-                                                "=", "a in", "app=web=x", "tier<x", "", "a b"))
-        if r.random() < 0.4:
-            choice["fieldSelector"] = r.choice(("metadata.name=a", "metadata.name!=a", "metadata.namespace=@ns@",
-                                                "spec.nodeName=nowhere", "status.phase=Running",
-                                                "spec.unschedulable=true", "type=Opaque", "metadata.name", "nope=1"))
-        if r.random() < 0.3 and kind.namespaced:
-            choice["limit"] = r.choice((1, 2, 500, 0, "x"))
-            if r.random() < 0.3:
-                choice["continue"] = r.choice(("@continue@", "@continue@", "abc"))
-        if r.random() < 0.1:
-            choice["resourceVersion"] = r.choice(("0", "abc"))
-        if r.random() < 0.05:
-            choice["resourceVersionMatch"] = r.choice(("Exact", "NotOlderThan", "x"))
-        return call("GET", query(kind.path("@ns@"), **choice))
 
     def replace(self) -> dict:
         r = self.r
@@ -144,9 +124,28 @@ class Maker:
                 "PodDisruptionBudget": lambda: {"observedGeneration": r.randrange(4), "disruptionsAllowed": r.randrange(-1, 3),
                                                 "currentHealthy": r.randrange(4),
                                                 "desiredHealthy": r.randrange(4), "expectedPods": r.randrange(5)},
-                "Node": lambda: {"conditions": [{"type": "Ready", "status": r.choice(("True", "False", "Unknown")),
-                                                 "reason": "Test"}],
-                                 "addresses": [{"type": "InternalIP", "address": "10.1.2.3"}]}}.get(
+                "Node": lambda: {"conditions": [{"type": r.choice(("Ready", "MemoryPressure")),
+                                                 "status": r.choice(("True", "False", "Unknown")), "reason": "Test"}],
+                                 **some(r, addresses=lambda: [{"type": "InternalIP", "address": "10.1.2.3"}],
+                                        capacity=lambda: {"cpu": r.choice(("4", "4000m", "0.5")), "memory": "1.5Gi"},
+                                        nodeInfo=lambda: {"bootID": r.choice(NAMES), "kubeletVersion": "v1"})},
+                "Deployment": lambda: {"replicas": r.randrange(3), **some(
+                    r, readyReplicas=lambda: r.randrange(4), availableReplicas=lambda: r.randrange(-1, 4),
+                    updatedReplicas=lambda: r.randrange(3), observedGeneration=lambda: r.randrange(3), conditions=lambda: [
+                        {"type": "Progressing", "status": "True"}])},
+                "StatefulSet": lambda: {"replicas": r.randrange(3), **some(
+                    r, readyReplicas=lambda: r.randrange(4), availableReplicas=lambda: r.randrange(4),
+                    currentRevision=lambda: "a-1", collisionCount=lambda: r.randrange(-1, 2))},
+                "DaemonSet": lambda: {"currentNumberScheduled": r.randrange(3), "numberMisscheduled": r.randrange(-1, 2),
+                                      "desiredNumberScheduled": r.randrange(3), "numberReady": r.randrange(3)},
+                "Job": lambda: some(r, active=lambda: r.randrange(-1, 3), succeeded=lambda: r.randrange(3),
+                                    startTime=lambda: "2026-01-02T03:04:05Z", conditions=lambda: [
+                                        {"type": r.choice(("Complete", "Suspended")), "status": "True"}]),
+                "PersistentVolumeClaim": lambda: {"phase": r.choice(("Bound", "Pending")), **some(
+                    r, capacity=lambda: {"storage": r.choice(("1Gi", "1024Mi"))}, accessModes=lambda: ["ReadWriteOnce"])},
+                "Service": lambda: {"loadBalancer": some(r, ingress=lambda: [{"ip": r.choice(("1.2.3.4", "x"))}])},
+                "VolumeAttachment": lambda: {"attached": r.random() < 0.5},
+                "Namespace": lambda: {"phase": r.choice(("Active", "Terminating", "x"))}}.get(
             kind.kind, lambda: {"replicas": r.randrange(-1, 4), "phase": r.choice(("Bound", "Pending", "x"))})()
 
     def patch(self) -> dict:
@@ -154,7 +153,8 @@ class Maker:
         kind, name = self.target()
         path = kind.path("@ns@", name)
         if r.random() < (0.25 if kind.status else 0.03):
-            return call("PATCH", path + "/status", {"status": self.status(kind)}, PATCHES[r.choice(("merge", "strategic"))])
+            return call("PATCH", query(path + "/status", **self.options("dryRun", "fieldValidation")), {"status": self.status(kind)},
+                        PATCHES[r.choice(("merge", "strategic"))])
         content = r.choice(("merge", "merge", "strategic", "json"))
         drawn = self.json_patch(path) if content == "json" else self.merge_patch(kind, path)
         if r.random() < 0.05:
@@ -180,7 +180,14 @@ class Maker:
             {"op": "add", "path": "/spec/taints/-", "value": {"key": "p", "effect": "NoExecute"}},
             {"op": "replace", "path": "/metadata/name", "value": "other"},
             {"op": "add", "path": "/data/new", "value": "1"}, {"op": "remove", "path": "/data"}, {"op": "nope", "path": "/"},
-            {"op": "add", "path": "/spec/masts", "value": 4}]
+            {"op": "add", "path": "/spec/masts", "value": 4}, {"op": "add", "path": "/spec/crew/-", "value": {"name": "y"}},
+            {"op": "add", "path": "/zzz", "value": 1}, {"op": "add", "path": "/spec/zzz", "value": {"b": 1, "a": 2}},
+            {"op": "add", "path": "/metadata/aaa", "value": []}, {"op": "replace", "path": "", "value": {}},
+            {"op": "remove", "path": "/metadata/annotations"}, {"op": "remove", "path": "/spec"},
+            {"op": "add", "path": "/spec/template/spec/containers/0/env", "value": [{"name": "Z", "value": "1"}]},
+            {"op": "add", "path": "/spec/template/spec/containers/1", "value": {"name": "more", "image": IMAGE}},
+            {"op": "test", "path": "/spec/replicas", "value": 1}, {"op": "test", "path": "/metadata/labels", "value": None},
+            {"op": "copy", "from": "/spec/template/metadata/labels", "path": "/metadata/labels"}]
         return [r.choice(operations) for _ in range(r.randrange(1, 4))]
 
     def merge_patch(self, kind: Kind, path: str) -> object:
@@ -204,7 +211,20 @@ class Maker:
             {"spec": {"minAvailable": 1, "maxUnavailable": None}}, {"spec": {"holderIdentity": "other"}},
             {"spec": {"masts": 3, "hull": "steel"}}, {"spec": {"masts": 99}},
             {"metadata": {"labels": {"$patch": "replace", "app": "db"}}},
-            {"metadata": {"$deleteFromPrimitiveList/finalizers": ["slipway.dev/hold"]}}, {"status": {"replicas": 7}}]
+            {"metadata": {"$deleteFromPrimitiveList/finalizers": ["slipway.dev/hold"]}}, {"status": {"replicas": 7}},
+            {"spec": None}, {"metadata": None}, {"metadata": {"annotations": None}}, {"spec": {"z": 1, "a": {"c": 1, "b": 2}}, "b": 0},
+            {"metadata": {"generateName": "x-", "generation": 7, "creationTimestamp": None}},
+            {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": NOBODY}]}},
+            {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": NOBODY, "controller": True},
+                                              {"apiVersion": "v1", "kind": "Node", "name": "b", "uid": "other", "controller": True}]}},
+            {"metadata": {"deletionTimestamp": "2026-01-02T03:04:05Z", "namespace": "elsewhere"}},
+            {"spec": {"selector": {"matchLabels": {"app": "other"}}}}, {"spec": {"replicas": 2**31}}, {"spec": {"replicas": 1.5}},
+            {"spec": {"nodeName": "n9"}}, {"spec": {"terminationGracePeriodSeconds": 1}}, {"spec": {"activeDeadlineSeconds": 5}},
+            {"spec": {"tolerations": [{"key": "more", "operator": "Exists"}]}}, {"spec": {"schedulingGates": None}},
+            {"spec": {"containers": [{"name": "main", "image": "registry.test/app:4"}]}}, {"spec": {"clusterIP": "10.96.0.77"}},
+            {"spec": {"resources": {"requests": {"storage": "3Gi"}}}}, {"spec": {"strategy": {"type": "Recreate"}}},
+            {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}, {"spec": {"parallelism": 2}},
+            {"spec": {"providerID": "test://y", "podCIDR": "10.2.0.0/24"}}, {"immutable": True}, {"type": "Other"}]
         return r.choice(patches)
 
     def scale(self) -> dict:
@@ -227,19 +247,61 @@ class Maker:
         path = kind.path("@ns@", name)
         options: dict[str, object] = {}
         if r.random() < 0.4:
-            options["gracePeriodSeconds"] = r.choice((0, 0, 1, 10, -1))
+            options["gracePeriodSeconds"] = r.choice(GRACES)
         if r.random() < 0.4:
             options["propagationPolicy"] = r.choice(("Background", "Background", "Foreground", "Orphan", "Nope"))
         if r.random() < 0.3:
             options["preconditions"] = r.choice(({"uid": f"@uid {path}@"}, {"uid": NOBODY},
                                                  {"resourceVersion": f"@rv {path}@"}, {"resourceVersion": "1"}))
-        return call("DELETE", query(path, **self.options("dryRun")), options or None)
+        asked = {}
+        if r.random() < 0.15:
+            options.pop("preconditions", None)
+            asked, options = options, {}
+        return call("DELETE", query(path, **self.options("dryRun"), **asked), options or None)
 
     def delete_many(self) -> dict:
         kind = self.r.choice([k for k in self.kinds if k.namespaced])
+        limited = {"limit": 1} if self.r.random() < 0.2 else {}
+        fields = {"fieldSelector": self.r.choice(("metadata.name=a", "metadata.name!=a", "nope=1"))} if self.r.random() < 0.2 else {}
+        options = {"gracePeriodSeconds": self.r.choice(GRACES)} if self.r.random() < 0.3 else None
         return call("DELETE", query(kind.path("@ns@"),
                                     labelSelector=self.r.choice(("app=web", "app=db", "!app", "tier=1", "=")),
-                                    **self.options("dryRun")))
+                                    **limited, **fields, **self.options("dryRun")), options)
+
+    def finalize(self) -> dict:
+        """A namespace's own finalizers have a subresource of their own."""
+        _, name = self.target(NAMESPACE_KIND)
+        path = NAMESPACE_KIND.path(name=name)
+        return call("PUT", path + "/finalize", {"apiVersion": "v1", "kind": "Namespace", "metadata": {
+            "name": name, **some(self.r, resourceVersion=lambda: f"@rv {path}@")},
+            "spec": self.r.choice(({}, {"finalizers": []}, {"finalizers": ["kubernetes"]}))})
+
+    def elsewhere(self) -> dict:
+        """An object in another namespace, which may be going or not be there."""
+        _, name = self.target(NAMESPACE_KIND)
+        return call("POST", CONFIG_MAP.path(name), CONFIG_MAP.make(name, self.r.choice(NAMES)))
+
+    def directive(self) -> dict:
+        """Strategic patches that say more than what is to be there."""
+        kind, name = self.target(*[k for k in self.kinds if k is not BOAT])
+        containers = {"containers": self.r.choice((
+            [{"$patch": "replace"}, {"name": "new", "image": IMAGE}], [{"name": "main", "$patch": "delete"}, {"name": "x", "image": IMAGE}],
+            [{"name": "main", "env": [{"name": "A", "$patch": "delete"}, {"name": "C", "value": "1"}]}],
+            [{"name": "main", "ports": [{"containerPort": 80, "$patch": "delete"}]}],
+            [{"name": "main", "command": None, "resources": {"$patch": "replace", "limits": {"cpu": "8"}}}],
+            [{"image": "no-name"}], [{"name": "main", "$patch": "nope"}]))}
+        order = {"$setElementOrder/containers": [{"name": "side"}, {"name": "main"}]} if self.r.random() < 0.4 else {}
+        spec = self.r.choice(({**containers, **order}, {"tolerations": [{"key": "t", "operator": "Exists"}]},
+                              {"volumes": [{"name": "v", "$patch": "delete"}]}, {"volumes": [{"name": "v", "$retainKeys": ["name",
+                               "emptyDir"], "emptyDir": {}}]}, {"nodeSelector": {"$patch": "replace", "a": "b"}}))
+        whole = {"spec": spec if kind in (POD, NAMESPACE_KIND) else {"template": {"spec": spec}}}
+        meta = self.r.choice((
+            {"metadata": {"labels": {"$patch": "delete"}}}, {"metadata": {"annotations": {"$retainKeys": ["x"], "x": "1"}}},
+            {"metadata": {"finalizers": ["slipway.dev/more"], "$setElementOrder/finalizers": ["slipway.dev/more", "slipway.dev/hold"]}},
+            {"metadata": {"ownerReferences": [{"uid": NOBODY, "$patch": "delete"}]}}, {"$patch": "replace", "data": {"only": "x"}},
+            {"$patch": "delete"}, {"data": {"$patch": "replace", "r": "1"}}, {"$retainKeys": ["metadata"]}))
+        return call("PATCH", query(kind.path("@ns@", name), **self.options("dryRun", "fieldValidation")),
+                    whole if self.r.random() < 0.6 else meta, PATCHES["strategic"])
 
     def evict(self) -> dict:
         r = self.r
@@ -247,7 +309,7 @@ class Maker:
         path = POD.path("@ns@", name)
         options: dict[str, object] = {}
         if r.random() < 0.3:
-            options["gracePeriodSeconds"] = r.choice((0, 5))
+            options["gracePeriodSeconds"] = r.choice(GRACES)
         if r.random() < 0.4:
             # Rarely another's uid: on a pod that is pending the server tries that again for ten seconds.
             options["preconditions"] = r.choice(({"uid": f"@uid {path}@"}, {"resourceVersion": f"@rv {path}@"}) * 5 + (
@@ -315,7 +377,13 @@ class Maker:
 
 WEIGHTS = {"create": 22, "create_badly": 10, "read": 5, "browse": 8, "replace": 10, "replace_status": 4, "patch": 16,
            "scale": 5, "delete": 8, "delete_many": 2,
-           "evict": 9, "healthy": 9, "allowing": 9, "bind": 2, "stray": 3}
+           "evict": 9, "healthy": 9, "allowing": 9, "bind": 2, "stray": 3, "view": 5, "written_view": 2, "pages": 2, "initial": 2,
+           "directive": 3, "finalize": 1, "elsewhere": 1}
+
+
+# Selections in which the last object is.
+WATCHES = ({}, {"labelSelector": "app!=web"}, {"labelSelector": "!tier"}, {"fieldSelector": "metadata.name!=a"},
+           {"labelSelector": "app notin (web,db)", "fieldSelector": "metadata.name!=b"})
 
 
 def sequence(seed: int, length: int = LENGTH) -> list[dict]:
@@ -325,13 +393,14 @@ def sequence(seed: int, length: int = LENGTH) -> list[dict]:
         steps += maker.scene()
     while len(steps) < length:
         name, = maker.r.choices(list(WEIGHTS), list(WEIGHTS.values()))
-        steps.append(getattr(maker, name)())
+        step = getattr(maker, name)()
+        steps += step if isinstance(step, list) else [step]
     # A deletion of many may have hit the account that pods need.
     steps.append(call("POST", SERVICE_ACCOUNT.path("@ns@"), {"apiVersion": "v1", "kind": "ServiceAccount",
                                                              "metadata": {"name": "default"}}))
-    for kind in WATCHED:
-        least = {"spec": {"containers": [{"name": "main", "image": IMAGE}]}} if kind is POD else {}
-        steps.append(call("POST", kind.path("@ns@"), {"apiVersion": kind.version, "kind": kind.kind,
-                                                      "metadata": {"name": MARK}, **least}))
-        steps.append({"watch": kind.path("@ns@"), "until": MARK})
+    extra = maker.r.choice([kind for kind in maker.kinds if kind.namespaced])
+    watches = ((CONFIG_MAP, {}, JSON), (POD, {}, JSON), (extra, maker.r.choice(WATCHES), maker.r.choice((JSON, PARTIAL))))
+    for number, (kind, chosen, accept) in enumerate(watches):
+        steps.append(call("POST", kind.path("@ns@"), kind.make("@ns@", f"{MARK}-{number}")))
+        steps.append({"watch": query(kind.path("@ns@"), **chosen), "until": f"{MARK}-{number}", "accept": accept})
     return steps

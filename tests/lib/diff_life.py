@@ -3,7 +3,8 @@
     steps = sequence(seed)
 
 A step is a call as in diff_calls, or one on a pod that has another name on each server: {"pod_of": labels, "index": n, ...},
-whose @pod@ is the n-th pod of those labels.  Nodes are called @ns@-n-0 and so on.  A pure function of the seed.
+whose @pod@ is the n-th pod of those labels; {"taint": node, "taints": [...]}; or {"end": true}, where the namespace goes.  Nodes are
+called @ns@-n-0 and so on.  A pure function of the seed.
 
 Everything is of a kind that has one outcome: no rollout meets a full cluster, and where a choice is the scheduler's only the
 number of pods that found a place is looked at.
@@ -14,7 +15,7 @@ from __future__ import annotations
 from random import Random
 
 from kinds import BUDGET, DAEMON_SET, DEPLOYMENT, IMAGE, JOB, NODE, POD, REPLICA_SET, STATEFUL_SET, Kind
-from wire import JSON, PATCHES
+from wire import JSON, PATCHES, query
 
 NODES, CPUS, SLOTS = 2, 4, 60  # room for all small pods of a sequence on one of them, and for two large ones beside
 LENGTH = 10
@@ -50,6 +51,8 @@ class Maker:
         self.crowded = False  # the nodes are full
         self.loose = False  # there may be pods that nobody replaces
         self.waiting: set[str] = set()  # whose pods never become ready
+        self.paused: set[str] = set()
+        self.parted: set[str] = set()  # StatefulSets with a partition
         self.tainted = False  # some node may have a NoSchedule taint
         self.closed: dict[int, set[str]] = {number: set() for number in range(NODES)}  # to new pods, and by what
 
@@ -79,8 +82,14 @@ class Maker:
             spec["strategy"] = r.choice(({"type": "Recreate"}, {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
                                          {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
                                          {"rollingUpdate": {"maxSurge": "50%", "maxUnavailable": "50%"}}, {}))
+            spec |= r.choice(({}, {}, {"revisionHistoryLimit": r.randrange(2)}))
+        if prefix in ("dep", "rs") and r.random() < 0.1:
+            spec["minReadySeconds"] = 1
         if prefix == "sts":
             spec |= {"serviceName": "x", "podManagementPolicy": r.choice(("OrderedReady", "Parallel"))}
+            if r.random() < 0.2:
+                spec["updateStrategy"] = {"rollingUpdate": {"partition": r.randrange(1, 3)}}
+                self.parted.add(name)
         if prefix == "job":
             spec = {"template": pod_template(name, timing="finish", restartPolicy="Never"), "completions": r.randrange(1, 4),
                     "parallelism": r.randrange(1, 3),
@@ -120,8 +129,29 @@ class Maker:
         if not name or name in self.waiting or all(self.closed.values()):
             return None
         self.images += 1
-        containers = [{"name": "main", "image": f"registry.test/app:{self.images}"}]
+        # Rarely one that it may have had before: then it goes back to that revision.
+        image = self.r.randrange(1, self.images) if self.r.random() < 0.3 else self.images
+        containers = [{"name": "main", "image": f"registry.test/app:{image}"}]
         return patch(self.path(name), {"spec": {"template": {"spec": {"containers": containers}}}}, "strategic")
+
+    def pause(self) -> dict | None:
+        name = self.one("dep")
+        if not name or name in self.waiting or all(self.closed.values()):
+            return None
+        (self.paused.discard if name in self.paused else self.paused.add)(name)
+        return patch(self.path(name), {"spec": {"paused": name in self.paused or None}}, "strategic")
+
+    def part(self) -> dict | None:
+        name = self.one("sts")
+        if not name or name not in self.parted or all(self.closed.values()):
+            return None
+        return patch(self.path(name), {"spec": {"updateStrategy": {"rollingUpdate": {"partition": self.r.randrange(1, 3)}}}})
+
+    def job(self) -> dict | None:
+        """A Job that waits, or that has ended already."""
+        name = self.one("job")
+        return name and patch(self.path(name), {"spec": self.r.choice(({"suspend": False}, {"suspend": True}, {"parallelism": 3},
+                                                                       {"completions": 9}, {"activeDeadlineSeconds": 1000}))})
 
     def budget(self) -> dict | None:
         """One for each: of several that select a pod the controller looks after any one when the pod changes."""
@@ -130,6 +160,8 @@ class Maker:
             return None
         self.guarded.add(name)
         rule = {self.r.choice(("minAvailable", "maxUnavailable")): self.r.choice((0, 1, 2, "25%", "50%", "100%"))}
+        if self.r.random() < 0.4:
+            rule["unhealthyPodEvictionPolicy"] = self.r.choice(("AlwaysAllow", "IfHealthyBudget"))
         made = self.fresh("pdb")
         self.budgets.append(made)
         return call("POST", BUDGET.path("@ns@"), {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
@@ -146,8 +178,11 @@ class Maker:
     def evict(self) -> dict | None:
         name = self.one("dep", "rs", "sts", "ds", "pod")
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "@pod@", "namespace": "@ns@"}}
+        if self.r.random() < 0.2:
+            eviction["deleteOptions"] = {"gracePeriodSeconds": 0}
+        rehearsed = {"dryRun": "All"} if self.r.random() < 0.15 else {}
         return name and {"pod_of": f"app={name}", "index": self.r.randrange(3),
-                         **call("POST", POD.path("@ns@", "@pod@", "eviction"), eviction)}
+                         **call("POST", query(POD.path("@ns@", "@pod@", "eviction"), **rehearsed), eviction)}
 
     def kill(self) -> dict | None:
         name = self.one("dep", "rs", "sts", "ds")
@@ -198,7 +233,7 @@ class Maker:
 
 
 WEIGHTS = {"make": 30, "crowd": 4, "scale": 14, "roll": 12, "budget": 10, "rebudget": 4, "evict": 14, "kill": 6, "release": 3,
-           "remove": 8, "cordon": 6, "taint": 5}
+           "remove": 8, "cordon": 6, "taint": 5, "pause": 5, "part": 3, "job": 3}
 
 
 def sequence(seed: int, length: int = LENGTH) -> list[dict]:
@@ -209,4 +244,4 @@ def sequence(seed: int, length: int = LENGTH) -> list[dict]:
         step = getattr(maker, name)()
         if step:
             steps.append(step)
-    return steps
+    return steps + [{"end": True}] * (maker.r.random() < 0.25)

@@ -20,7 +20,7 @@ from api import Api, ApiError
 from cluster import Cluster
 from crds import DEFINITIONS, established
 from diff_bodies import BOAT, BOAT_CRD
-from diff_run import LivePlayer, Player, compare
+from diff_run import REST, LivePlayer, Player, compare
 from kinds import NAMESPACE_KIND, NODE
 from process import ClusterError, Died, wait_for
 
@@ -76,20 +76,24 @@ class Side:
     def player(cluster: Cluster, ns: str, what: str) -> Player:
         account = f"/api/v1/namespaces/{ns}/serviceaccounts"
         if what == "lives":
-            wait_for(lambda: cluster.api.raw("GET", account + "/default")[0] == 200, 60, f"the service account of {ns}")
+            wait_for(lambda: cluster.api.raw("GET", account + "/default")[0] == 200, REST, f"the service account of {ns}")
             return LivePlayer(cluster, ns)
         cluster.api.call("POST", account, {"metadata": {"name": "default"}})
         player = Player(cluster.api, ns)
-        player.start(*[kind.path("@ns@") for kind in diff_calls.WATCHED])
+        player.start()
         return player
 
 
+def sort_of(lines: list[str]) -> str:
+    """Differences at the same place, in the same way, are of one sort."""
+    return re.sub(r"\[\d+\]|\d+", "#", lines[1])
+
+
 def summary(found: list[list[str]]) -> list[str]:
-    """One of each sort of difference, the most frequent first: those that differ at the same place in the same way are one sort."""
+    """One of each sort of difference, the most frequent first."""
     sorts: dict[str, list[list[str]]] = {}
     for lines in found:
-        place = re.sub(r"\[\d+\]|\d+", "#", lines[2])
-        sorts.setdefault(place, []).append(lines)
+        sorts.setdefault(sort_of(lines[1:]), []).append(lines)
     told = []
     for alike in sorted(sorts.values(), key=len, reverse=True)[:SORTS]:
         told += [f"-- {len(alike)} like this:"] + alike[0]
@@ -119,18 +123,24 @@ class Pair:
         return [f"{len(found)} of {len(seeds)} sequences differ"] + summary(found) if found else []
 
     def shrink(self, what: str, seed: int, say: Callable[[str], None]) -> list[dict]:
-        """Leaves out as many steps as it can: halves first, then single ones, while a difference remains."""
-        steps, size = SEQUENCES[what](seed), 0
+        """Leaves out as many steps as it can: halves first, then single ones, while they differ in the same way.
+
+        Not the last ones of calls: a watch cannot end without them."""
+        steps = SEQUENCES[what](seed)
+        sort = sort_of(self.run(what, seed, steps) or ["", ""])
+        tail = steps[-diff_calls.TAIL:] if what == "calls" else []
+        steps = steps[:len(steps) - len(tail)]
         size = max(len(steps) // 2, 1)
         while True:
             begin, smaller = 0, False
             while begin < len(steps):
                 fewer = steps[:begin] + steps[begin + size:]
-                if fewer and self.run(what, seed, fewer):
+                lines = self.run(what, seed, fewer + tail)
+                if lines and sort_of(lines) == sort:
                     steps, smaller = fewer, True
                     say(f"{len(steps)} steps")
                 else:
                     begin += size
             if size == 1 and not smaller:
-                return steps
+                return steps + tail
             size = max(size // 2, 1)

@@ -33,7 +33,7 @@ static bool clause(struct view text, unsigned offer, struct accept *out) {
         if (!(offer & OFFER_PROTOBUF))
             return false;
         a.format = KUBE_PROTOBUF;
-    } else if (!is(type, "application/json") && !is(type, "*/*")) {
+    } else if (!is(type, "application/json") && !is(type, "*/*") && !is(type, "application/*")) {
         if (!is(type, "application/yaml"))
             return false;
         a.yaml = true;
@@ -51,16 +51,16 @@ static bool clause(struct view text, unsigned offer, struct accept *out) {
         else if (is(key, "pretty"))
             a.pretty = is(value, "1");
     }
-    if (as.len) {
-        bool meta = is(group, "meta.k8s.io") && is(version, "v1") && offer & OFFER_TABLE;
+    if (as.len || group.len || version.len) { /* each alone asks for something else already */
+        a.beta = is(version, "v1beta1");
+        bool meta =
+            is(group, "meta.k8s.io") && (a.beta || is(version, "v1")) && offer & OFFER_TABLE;
         if (meta && is(as, "Table") && a.format == KUBE_JSON) {
             a.as = ACCEPT_TABLE;
         } else if (meta &&
                    (is(as, "PartialObjectMetadata") || is(as, "PartialObjectMetadataList"))) {
             a.as = ACCEPT_PARTIAL;
-            /* Each is for one sort of answer only. */
-            if (is(as, "PartialObjectMetadataList") != ((offer & OFFER_LIST) != 0))
-                return false;
+            a.list = is(as, "PartialObjectMetadataList");
         } else if (offer & OFFER_DISCOVERY && is(group, "apidiscovery.k8s.io") &&
                    is(version, "v2") && is(as, "APIGroupDiscoveryList")) {
             a.as = ACCEPT_DISCOVERY;
@@ -72,22 +72,35 @@ static bool clause(struct view text, unsigned offer, struct accept *out) {
     return true;
 }
 
+/* Is this a type that routes are made for? They do not look behind it, and know "*" of both parts
+ * only. */
+static bool routed(struct view text) {
+    struct view type = next(&text, ';');
+    return is(type, "application/json") || is(type, "application/yaml") ||
+           is(type, "application/vnd.kubernetes.protobuf") || is(type, "*/*");
+}
+
 int accept_parse(const char *header, unsigned offer, struct accept *out, struct failure *f) {
     *out = (struct accept){0};
-    struct view rest = trim(view_of(header));
-    if (!rest.len)
-        return 0;
-    while (rest.len)
+    struct view all = trim(view_of(header)), rest = all;
+    bool found = !all.len || !(offer & OFFER_TABLE) || offer & OFFER_CUSTOM;
+    while (rest.len && !found)
+        found = routed(next(&rest, ','));
+    if (!found) {
+        bool stream = offer & OFFER_STREAM;
+        fail(f, 406, "NotAcceptable",
+             "406: Not Acceptable\n\nAvailable representations: application/json, "
+             "application/yaml, application/vnd.kubernetes.protobuf%s%s",
+             stream ? ", application/json;stream=watch" : "",
+             stream ? ", application/vnd.kubernetes.protobuf;stream=watch" : "");
+        f->details = true; /* and nothing in them */
+        return -1;
+    }
+    for (rest = all; rest.len;)
         if (clause(next(&rest, ','), offer, out))
             return 0;
-    /* Resources answer in one way, documents in another. */
-    if (offer & OFFER_TABLE)
-        return fail(f, 406, "NotAcceptable",
-                    "406: Not Acceptable\n\nAvailable representations: application/json, "
-                    "application/yaml%s, application/json;stream=watch%s",
-                    offer & OFFER_PROTOBUF ? ", application/vnd.kubernetes.protobuf" : "",
-                    offer & OFFER_PROTOBUF ? ", application/vnd.kubernetes.protobuf;stream=watch"
-                                           : "");
+    if (!all.len)
+        return 0;
     return fail(f, 406, "NotAcceptable",
                 "only the following media types are accepted: application/json, application/yaml, "
                 "application/vnd.kubernetes.protobuf");

@@ -10,6 +10,8 @@ enum accept_as { ACCEPT_OBJECT, ACCEPT_TABLE, ACCEPT_PARTIAL, ACCEPT_DISCOVERY }
 struct accept {
     enum kube_format format;
     enum accept_as as;
+    bool list; /* of ACCEPT_PARTIAL: a PartialObjectMetadataList was asked for */
+    bool beta; /* of a Table or metadata: in meta.k8s.io/v1beta1 */
     bool yaml;
     bool pretty;
 };
@@ -19,7 +21,8 @@ enum {
     OFFER_PROTOBUF = 1,
     OFFER_TABLE = 2, /* and PartialObjectMetadata */
     OFFER_DISCOVERY = 4,
-    OFFER_LIST = 8, /* the answer is a list, and not a watch of one */
+    OFFER_CUSTOM = 8,  /* it is a custom resource: its handler has no routes before it */
+    OFFER_STREAM = 16, /* a collection that is read: it could be watched as well */
 };
 
 /* 406 when nothing that is offered is accepted. NULL or "" accepts anything. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/yaml_emit.h"
+#include "sim/api/body_nul.h"
 #include "sim/api/custom.h"
 #include "sim/api/documents.h"
 #include "sim/api/print.h"
@@ -169,7 +170,8 @@ static bool method_is(const struct call *c, const char *method) {
 
 /* What a method means on a path; 0 when nothing. */
 static unsigned verb_of(const struct call *c) {
-    if (method_is(c, "GET") || method_is(c, "HEAD"))
+    /* The routes of built-in resources know no HEAD; custom ones have none. */
+    if (method_is(c, "GET") || (method_is(c, "HEAD") && c->res->info->custom))
         return c->name ? VERB_GET : VERB_LIST;
     if (method_is(c, "POST"))
         return VERB_CREATE;
@@ -226,11 +228,11 @@ static int serve_sub(struct call *c, unsigned verb, struct failure *f) {
 static int serve_resource(struct call *c, struct failure *f) {
     unsigned verb = verb_of(c);
     bool custom = c->res->info->custom;
-    const char *watch = query_get(&c->query, "watch");
-    bool watches = watch && !streq(watch, "0") && !streq(watch, "false");
-    bool list = (verb == VERB_LIST || verb == VERB_DELETECOLLECTION) && !watches;
+    if (custom && custom_deprecation(c->res)) /* even if the request fails */
+        *vec_push(&c->reply->warnings) = xstrdup(custom_deprecation(c->res));
     if (accept_parse(c->req->accept,
-                     OFFER_TABLE | (custom ? 0 : OFFER_PROTOBUF) | (list ? OFFER_LIST : 0),
+                     OFFER_TABLE | (custom ? OFFER_CUSTOM : OFFER_PROTOBUF) |
+                         (verb == VERB_LIST ? OFFER_STREAM : 0),
                      &c->accept, f))
         return -1;
     if (c->sub)
@@ -247,13 +249,7 @@ static int serve_resource(struct call *c, struct failure *f) {
     if (!c->res->shelf)
         return review_create(c, f);
     switch (verb) {
-    case VERB_GET:
-        if (watches) {
-            struct list_options o;
-            if (query_list_options(&c->query, &o, f))
-                return -1;
-            return api_watch(c, &o, f);
-        }
+    case VERB_GET: /* of one object there is no watch but by a field selector of the collection */
         return api_get(c, f);
     case VERB_LIST:
         return api_list(c, f);
@@ -289,9 +285,9 @@ static int by_text(const void *a, const void *b) {
 
 /* GET /: the paths that there are. */
 static void answer_root(struct call *c) {
-    static const char *const fixed[] = {"/api",     "/apis",       "/healthz", "/healthz/ping",
-                                        "/livez",   "/livez/ping", "/readyz",  "/readyz/ping",
-                                        "/version", "/openapi/v3"};
+    static const char *const fixed[] = {"/api",     "/apis",       "/healthz",   "/healthz/ping",
+                                        "/livez",   "/livez/ping", "/readyz",    "/readyz/ping",
+                                        "/version", "/openapi/v2", "/openapi/v3"};
     VEC(char *) list = VEC_INIT;
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         *vec_push(&list) = xstrdup(fixed[i]);
@@ -346,11 +342,23 @@ static int serve_path(struct call *c, struct failure *f) {
     case ROUTE_ROOT:
         answer_root(c);
         return 0;
-    default:
-        if (!method_is(c, "GET") && !method_is(c, "HEAD"))
+    case ROUTE_LEGACY:
+    case ROUTE_RESOURCES:
+    case ROUTE_VERSION: /* the others answer to any method */
+        if (!method_is(c, "GET"))
             return fail_method(f);
         return documents_serve(c, &path, f);
+    default:
+        return documents_serve(c, &path, f);
     }
+}
+
+/* With the keys of all objects in order, as out of Go's maps. */
+static json_t *sorted_json(struct view text) {
+    json_t *v = json_loadb(text.p, text.len, JSON_ALLOW_NUL, NULL);
+    _cleanup_free_ char *sorted = v ? json_dumps(v, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(v);
+    return sorted ? json_loads(sorted, JSON_ALLOW_NUL, NULL) : NULL;
 }
 
 /* The whole answer once more as YAML. */
@@ -359,7 +367,7 @@ static void to_yaml(struct api_reply *r) {
         ;
     api_stream_free(r->stream);
     r->stream = NULL;
-    json_t *v = json_loadb(str_get(&r->body), r->body.len, JSON_ALLOW_NUL, NULL);
+    json_t *v = sorted_json((struct view){str_get(&r->body), r->body.len});
     _cleanup_str_ struct str text = STR_INIT;
     if (v && yaml_emit(v, false, &text, NULL) == 0) {
         str_reset(&r->body);
@@ -380,6 +388,8 @@ void api_serve(struct api *a, const struct api_request *req, struct api_reply *o
         _cleanup_str_ struct str text = STR_INIT;
         struct jsonw w;
         jsonw_init(&w, &text, false);
+        if (c.tamed)
+            failure_mend(&f, body_nul_mend);
         failure_print(&f, &w);
         out->code = f.code;
         out->retry_after = f.retry_after;

@@ -50,6 +50,7 @@ struct api_reply {
     const char *content_type; /* static */
     struct str body;
     struct api_stream *stream; /* the body goes on with this; the receiver frees it */
+    bool watch;                /* of the stream: it may last, and wait */
     int retry_after;           /* seconds; 0: no such header */
     char etag[20];             /* "": no such header; else Vary: Accept goes with it */
     VEC(char *) warnings;      /* texts of Warning: 299 headers */

@@ -50,7 +50,9 @@ struct call {
     const char *ns, *name, *sub; /* NULL when absent */
     struct query query;
     struct accept accept;
-    bool doubled; /* the body has a key twice */
+    bool doubled;             /* the body has a key twice */
+    const char *doubled_yaml; /* the same of YAML, in its decoder's words; NULL: none */
+    bool tamed;               /* it had a NUL where C's strings end at one: body_tame() */
     struct arena arena;
 };
 

@@ -1,12 +1,14 @@
 /* Decoding of requests. */
 #include "sim/api/body.h"
 
-#include <strings.h>
-
-#include "base/yaml.h"
+#include "sim/api/body_nul.h"
+#include "sim/api/body_yaml.h"
 #include "sim/api/doubled.h"
+#include "sim/api/envelope.h"
+#include "sim/api/media_type.h"
 #include "sim/api/registry.h"
 #include "sim/api/rules.h"
+#include "sim/schema/text.h"
 #include "sim/schema/text_read.h"
 
 /* How the real server's decoder begins when it cannot tell of what kind something is. */
@@ -14,79 +16,12 @@
 /* Where the real server's table of kinds is made: its errors name it by that. */
 #define SCHEME "pkg/api/legacyscheme/scheme.go:30"
 
-static bool type_is(const char *header, const char *type) {
-    size_t n = strcspn(header, ";");
-    while (n && header[n - 1] == ' ')
-        n--;
-    return n == strlen(type) && strncasecmp(header, type, n) == 0;
-}
-
-/* As Go's decoder names a value's type. */
-static const char *json_type_go(const json_t *v) {
+const char *json_type_go(const json_t *v) {
     return json_is_string(v)    ? "string"
            : json_is_object(v)  ? "object"
            : json_is_array(v)   ? "array"
            : json_is_boolean(v) ? "bool"
                                 : "number";
-}
-
-/* The varint at *p. */
-static bool get_varint(const char **p, const char *end, uint64_t *out) {
-    *out = 0;
-    for (int shift = 0; *p < end && shift < 64; shift += 7) {
-        unsigned char c = (unsigned char)*(*p)++;
-        *out |= (uint64_t)(c & 0x7f) << shift;
-        if (!(c & 0x80))
-            return true;
-    }
-    return false;
-}
-
-/* A field of a message that is made of strings and messages; false at its end or when it is bad. */
-static bool next_field(struct view *m, unsigned *number, struct view *value) {
-    const char *p = m->p, *end = m->p + m->len;
-    uint64_t key, len;
-    if (!get_varint(&p, end, &key) || (key & 7) != 2 || !get_varint(&p, end, &len) ||
-        len > (size_t)(end - p))
-        return false;
-    *number = (unsigned)(key >> 3);
-    *value = (struct view){p, (size_t)len};
-    *m = (struct view){p + len, (size_t)(end - p) - (size_t)len};
-    return true;
-}
-
-/* The magic, runtime.Unknown, and the message in it. */
-static int read_protobuf(struct call *c, const struct schema *schema, json_t **out,
-                         struct failure *f) {
-    struct view body = c->req->body, raw = {0}, type = {0}, v;
-    unsigned number;
-    if (body.len < 4 || memcmp(body.p, "k8s", 4) != 0)
-        return fail_bad_request(f, "provided data does not appear to be a protobuf message, "
-                                   "expected prefix [107 56 115 0]");
-    body.p += 4;
-    body.len -= 4;
-    while (next_field(&body, &number, &v)) {
-        if (number == 1)
-            type = v;
-        else if (number == 2)
-            raw = v;
-    }
-    if (body.len)
-        return fail_bad_request(f, "proto: illegal wireType or unexpected EOF");
-    _cleanup_err_ struct err err = ERR_INIT;
-    json_t *obj;
-    if (schema_from_pb(schema, raw, &obj, &err))
-        return fail_bad_request(f, "%s", err_msg(&err));
-    while (next_field(&type, &number, &v)) {
-        json_t *text = json_stringn(v.p, v.len);
-        if (!text) {
-            json_decref(obj);
-            return fail_bad_request(f, "string field contains invalid UTF-8");
-        }
-        json_object_set_new(obj, number == 1 ? "apiVersion" : "kind", text);
-    }
-    *out = obj;
-    return 0;
 }
 
 /* Of what kind the body should be. */
@@ -124,13 +59,63 @@ static const char *type_of(const struct call *c) {
 
 int body_check_type(const struct call *c, const struct schema *schema, struct failure *f) {
     const char *type = type_of(c);
-    if (type_is(type, "application/json") || type_is(type, "application/yaml") ||
-        (schema && type_is(type, "application/vnd.kubernetes.protobuf")))
+    if (media_type_is(type, "application/json") || media_type_is(type, "application/yaml") ||
+        (schema && media_type_is(type, "application/vnd.kubernetes.protobuf")))
         return 0;
     return fail(f, 415, "UnsupportedMediaType",
                 "the body of the request was in an unknown format - accepted media types "
                 "include: application/json, application/yaml, "
                 "application/vnd.kubernetes.protobuf");
+}
+
+/* Why a body cannot be read, with its kind or (of options) bare. */
+static int unreadable(const struct call *c, const char *why, bool bare, struct failure *f) {
+    return bare ? fail_bad_request(f, "%s", why) : unrecognized(c, why, f);
+}
+
+static int read_protobuf(struct call *c, const struct schema *schema, json_t **out, bool bare,
+                         struct failure *f) {
+    struct envelope e;
+    _cleanup_str_ struct str why = STR_INIT;
+    if (!envelope_read(c->req->body, &e, &why))
+        return unreadable(c, str_get(&why), bare, f);
+    _cleanup_err_ struct err err = ERR_INIT;
+    json_t *obj;
+    if (schema_from_pb(schema, e.raw, &obj, &err)) {
+        _cleanup_free_ char *prefix =
+            bare || !c->res ? xstrdup("") : body_prefix(c->res->info->version, kind_wanted(c));
+        return fail_bad_request(f, "%s%s", prefix, err_msg(&err));
+    }
+    json_t *version = json_stringn(strna(e.version.p), e.version.len);
+    json_t *kind = json_stringn(strna(e.kind.p), e.kind.len);
+    if (!version || !kind) {
+        json_decref(version);
+        json_decref(kind);
+        json_decref(obj);
+        return fail_bad_request(f, "string field contains invalid UTF-8");
+    }
+    json_object_set_new(obj, "apiVersion", version);
+    json_object_set_new(obj, "kind", kind);
+    *out = obj;
+    return 0;
+}
+
+/* What was read must be an object; null is one without members to Go. */
+static int expect_object(struct call *c, json_t **out, bool bare, struct failure *f) {
+    if (json_is_object(*out))
+        return 0;
+    if (json_is_null(*out)) {
+        *out = json_object();
+        return 0;
+    }
+    _cleanup_free_ char *why =
+        xasprintf(UNREADABLE "json: cannot unmarshal %s into Go value of type struct { APIVersion "
+                             "string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                             "\"json:\\\"kind,omitempty\\\"\" }",
+                  json_type_go(*out));
+    json_decref(*out);
+    *out = NULL;
+    return unreadable(c, why, bare, f);
 }
 
 static int read_body(struct call *c, const struct schema *schema, json_t **out, bool bare,
@@ -139,47 +124,35 @@ static int read_body(struct call *c, const struct schema *schema, json_t **out, 
     struct view body = c->req->body;
     if (body_check_type(c, schema, f))
         return -1;
-    if (type_is(type, "application/vnd.kubernetes.protobuf"))
-        return read_protobuf(c, schema, out, f);
-    if (type_is(type, "application/yaml")) {
-        _cleanup_err_ struct err err = ERR_INIT;
-        _cleanup_yaml_doc_ struct yaml_doc *doc = NULL;
-        if (yaml_load("the body", body.p, body.len, &doc, &err))
-            return fail_bad_request(f, "error converting YAML to JSON: %s", err_msg(&err));
-        *out = json_deep_copy(yaml_root(doc));
-        return json_is_object(*out)
-                   ? 0
-                   : (json_decref(*out), *out = NULL, fail_bad_request(f, "the body is no object"));
-    }
+    if (media_type_is(type, "application/vnd.kubernetes.protobuf"))
+        return read_protobuf(c, schema, out, bare, f);
     _cleanup_err_ struct err err = ERR_INIT;
-    struct schema_notes notes = {0};
-    int rc = text_read((struct view){strna(body.p), body.len}, &notes, out, &err);
-    c->doubled = !rc && notes.texts.len;
-    schema_notes_done(&notes);
-    if (!rc && json_is_object(*out))
-        return 0;
-    if (!rc && json_is_null(*out)) { /* to Go an object without members */
-        *out = json_object();
-        return 0;
-    }
     _cleanup_str_ struct str why = STR_INIT;
-    str_add(&why, UNREADABLE);
-    if (rc) {
-        str_add(&why, err_msg(&err));
+    struct schema_notes notes = {0};
+    int rc;
+    if (media_type_is(type, "application/yaml")) {
+        rc = body_yaml((struct view){strna(body.p), body.len}, &notes, out, &err);
+        if (!rc && notes.texts.len)
+            c->doubled_yaml = arena_strndup(&c->arena, notes.texts.p[0], strlen(notes.texts.p[0]));
     } else {
-        str_addf(&why,
-                 "json: cannot unmarshal %s into Go value of type struct { APIVersion string "
-                 "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
-                 "\"json:\\\"kind,omitempty\\\"\" }",
-                 json_type_go(*out));
-        json_decref(*out);
-        *out = NULL;
+        rc = text_read((struct view){strna(body.p), body.len}, &notes, out, &err);
+        c->doubled = !rc && notes.texts.len;
+        if (rc)
+            str_add(&why, UNREADABLE);
     }
-    return bare ? fail_bad_request(f, "%s", str_get(&why)) : unrecognized(c, str_get(&why), f);
+    schema_notes_done(&notes);
+    if (!rc)
+        return expect_object(c, out, bare, f);
+    str_add(&why, err_msg(&err));
+    return unreadable(c, str_get(&why), bare, f);
 }
 
 int body_read(struct call *c, const struct schema *schema, json_t **out, struct failure *f) {
     return read_body(c, schema, out, false, f);
+}
+
+void body_tame(struct call *c, json_t *obj) {
+    c->tamed |= body_nul_tame(obj);
 }
 
 /* --- kind and apiVersion --- */
@@ -204,6 +177,21 @@ static bool has_kind(const json_t *obj, struct str *why) {
     return true;
 }
 
+/* Kinds have lists; and each version knows those of the machinery. */
+static bool in_scheme(const char *group, const char *version, const char *kind) {
+    static const char *const common[] = {"List",          "Status",        "DeleteOptions",
+                                         "CreateOptions", "UpdateOptions", "PatchOptions",
+                                         "ListOptions",   "GetOptions",    "WatchEvent"};
+    if (schema_find(group, version, kind))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(common); i++)
+        if (!*group && streq(version, "v1") && streq(kind, common[i]))
+            return true;
+    size_t n = strlen(kind);
+    _cleanup_free_ char *item = xstrndup(kind, n > 4 && str_ends(kind, "List") ? n - 4 : 0);
+    return *item && schema_find(group, version, item);
+}
+
 /* Whether it is of this kind, which is filled in when it is missing; else why not. */
 static bool fits_kind(json_t *obj, const char *group, const char *version, const char *kind,
                       struct str *why) {
@@ -215,7 +203,7 @@ static bool fits_kind(json_t *obj, const char *group, const char *version, const
     if (!streq(k, kind) || !streq(v, str_get(&gv))) {
         const char *slash = strchr(v, '/'), *bare = slash ? slash + 1 : v;
         _cleanup_free_ char *theirs = slash ? xstrndup(v, (size_t)(slash - v)) : xstrdup("");
-        if (schema_find(theirs, bare, k))
+        if (in_scheme(theirs, bare, k))
             /* into the type in the server's memory, which lives in a package of the group's name */
             str_addf(why, "converting (%s.%s) to (%.*s.%s): unknown conversion", bare, k,
                      (int)strcspn(*group ? group : "core", "."), *group ? group : "core", kind);
@@ -274,13 +262,27 @@ char *body_prefix(const char *version, const char *kind) {
     return xasprintf("%s in version \"%s\" cannot be handled as a %s: ", kind, version, kind);
 }
 
+/* A note of YAML's decoder has a line for each key (parseYAMLWarnings). */
+static void add_warnings(struct api_reply *reply, const char *note) {
+    static const char yaml[] = "yaml: unmarshal errors:\n";
+    if (!str_starts(note, yaml)) {
+        *vec_push(&reply->warnings) = xstrdup(note);
+        return;
+    }
+    for (const char *p = note + strlen(yaml); *p;) {
+        size_t n = strcspn(p, "\n"), blank = strspn(p, " ");
+        *vec_push(&reply->warnings) = xstrndup(p + blank, n - blank);
+        p += n + (p[n] == '\n');
+    }
+}
+
 int body_notes(struct call *c, const char *prefix, enum field_validation validation,
                const struct schema_notes *notes, struct failure *f) {
     if (!notes->texts.len || validation == VALIDATE_IGNORE)
         return 0;
     if (validation == VALIDATE_WARN) {
         for (size_t i = 0; i < notes->texts.len; i++)
-            *vec_push(&c->reply->warnings) = xstrdup(notes->texts.p[i]);
+            add_warnings(c->reply, notes->texts.p[i]);
         return 0;
     }
     _cleanup_str_ struct str text = STR_INIT;
@@ -297,6 +299,7 @@ int body_object(struct call *c, const struct resource *res, enum field_validatio
     const struct resource_info *i = res->info;
     if (body_read(c, res->schema, &raw, f))
         return -1;
+    body_tame(c, raw);
     if (res->custom && has_kind(raw, &why) && str_empty(json_str(raw, "kind")))
         str_addf(&why, "Object 'Kind' is missing in '%.*s'", (int)c->req->body.len,
                  strna(c->req->body.p));
@@ -310,6 +313,8 @@ int body_object(struct call *c, const struct resource *res, enum field_validatio
     struct schema_notes notes = {0};
     if (c->doubled)
         doubled_fields(c->req->body, &notes);
+    if (c->doubled_yaml)
+        *vec_push(&notes.texts) = xstrdup(c->doubled_yaml);
     int rc = rules_decode(c->api, res, raw, out, &notes, f);
     if (!rc) {
         _cleanup_free_ char *prefix = body_prefix(i->version, i->kind);
@@ -325,11 +330,23 @@ int body_object(struct call *c, const struct resource *res, enum field_validatio
 
 /* --- DeleteOptions --- */
 
+static int wrong_in(struct failure *f, const char *of, const char *field, const json_t *v,
+                    const char *want) {
+    _cleanup_str_ struct str number = STR_INIT;
+    if (json_is_real(v) && streq(want, "int64")) { /* it says which, if it is a number after all */
+        str_addc(&number, ' ');
+        text_value(v, &number);
+    }
+    return fail_bad_request(f, "json: cannot unmarshal %s%s into Go struct field %s.%s of type %s",
+                            json_type_go(v), str_get(&number), of, field, want);
+}
+
 static int wrong(struct failure *f, const char *field, const json_t *v, const char *want) {
-    return fail_bad_request(f,
-                            "json: cannot unmarshal %s into Go struct field DeleteOptions.%s of "
-                            "type %s",
-                            json_type_go(v), field, want);
+    return wrong_in(f, "DeleteOptions", field, v, want);
+}
+
+static bool given(const json_t *v) {
+    return v && !json_is_null(v);
 }
 
 int delete_options_of(struct call *c, const json_t *v, struct delete_options *o, bool *dry_run,
@@ -347,6 +364,15 @@ int delete_options_of(struct call *c, const json_t *v, struct delete_options *o,
     if (pre && !json_is_null(pre)) {
         if (!json_is_object(pre))
             return wrong(f, "preconditions", pre, "v1.Preconditions");
+        static const struct {
+            const char *key, *type;
+        } parts[] = {{"uid", "types.UID"}, {"resourceVersion", "string"}};
+        for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+            const json_t *part = json_object_get(pre, parts[i].key);
+            _cleanup_free_ char *path = xasprintf("preconditions.%s", parts[i].key);
+            if (given(part) && !json_is_string(part))
+                return wrong_in(f, "Preconditions", path, part, parts[i].type);
+        }
         o->uid = json_str(pre, "uid");
         o->version = json_str(pre, "resourceVersion");
         /* The strings must outlive the value. */
@@ -355,6 +381,8 @@ int delete_options_of(struct call *c, const json_t *v, struct delete_options *o,
         if (o->version)
             o->version = arena_strndup(&c->arena, o->version, strlen(o->version));
     }
+    if (given(dry) && !json_is_array(dry))
+        return wrong(f, "dryRun", dry, "[]string");
     struct field_errors e = {0};
     if (orphan && !json_is_null(orphan)) {
         if (!json_is_boolean(orphan))
@@ -400,7 +428,14 @@ int body_delete_options(struct call *c, struct delete_options *o, bool *dry_run,
         _cleanup_json_ json_t *v = NULL;
         if (read_body(c, schema_find("", "v1", "DeleteOptions"), &v, true, f))
             return -1;
+        _cleanup_str_ struct str why = STR_INIT;
+        body_tame(c, v);
+        if (!has_kind(v, &why))
+            return fail_bad_request(f, "%s", str_get(&why));
         const char *kind = json_str(v, "kind"), *version = json_str(v, "apiVersion");
+        if (!str_empty(kind) && streq(kind, "Status") && (!version || streq(version, "v1")))
+            return fail_bad_request(
+                f, "converting (v1.Status) to (v1.DeleteOptions): unknown conversion");
         if (!str_empty(kind) && !streq(kind, "DeleteOptions"))
             return fail_bad_request(
                 f, "no kind \"%s\" is registered for version \"%s\" in scheme \"%s\"", kind,

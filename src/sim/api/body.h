@@ -4,6 +4,9 @@
 
 #include "sim/api/api_internal.h"
 
+/* As Go's decoder names a value's type. */
+const char *json_type_go(const json_t *v);
+
 /* 415 unless the body is of a type that can be read; a POST is refused for this before anything
  * else. `schema` as below. */
 int body_check_type(const struct call *c, const struct schema *schema, struct failure *f);
@@ -11,6 +14,10 @@ int body_check_type(const struct call *c, const struct schema *schema, struct fa
 /* Reads the body as JSON, YAML or protobuf, by its Content-Type (JSON when there is none; 415 for
  * any other). `schema` decodes protobuf; NULL when there is none, then protobuf is a 415. */
 int body_read(struct call *c, const struct schema *schema, json_t **out, struct failure *f);
+
+/* Puts a stand-in for NUL where C's strings would end at it; what is said about it names NUL all
+ * the same. For every object that comes from outside, a patched one too. */
+void body_tame(struct call *c, json_t *obj);
 
 /* Checks kind and apiVersion of the body, which should be an object of this kind, filling them in
  * when they are missing. */

@@ -42,10 +42,11 @@ static bool set_condition(json_t *crd, const struct condition *c, int64_t now) {
         old = json_object();
         json_array_append_new(list, old);
     }
-    if (!str_same(json_str(old, "status"), c->status))
-        json_object_set_new(old, "lastTransitionTime", json_string(time_format(now, false, time)));
-    set_string(old, "type", c->type);
+    bool turned = !str_same(json_str(old, "status"), c->status);
+    set_string(old, "type", c->type); /* in the order of the canonical form */
     set_string(old, "status", c->status);
+    if (turned)
+        json_object_set_new(old, "lastTransitionTime", json_string(time_format(now, false, time)));
     set_string(old, "reason", c->reason);
     set_string(old, "message", c->message);
     return true;

@@ -12,13 +12,13 @@
 #include "sim/api/table.h"
 
 /* How long the real server's controllers take to accept a definition. */
-#define SETTLE_MIN MSEC(20)
-#define SETTLE_MAX MSEC(100)
+#define SETTLE_MIN MSEC(5)
+#define SETTLE_MAX MSEC(25)
 
 struct served {
     struct resource_info info;
     struct resource resource;
-    struct api_table_kind *columns;
+    struct api_table_kind *columns, *scale_columns;
 };
 
 /* A definition in force. When it changes, another one takes over the shelf, and this one is
@@ -54,6 +54,10 @@ const struct api_table_kind *custom_columns(const struct resource *res) {
     return served_of(res)->columns;
 }
 
+const struct api_table_kind *custom_scale_columns(const struct resource *res) {
+    return served_of(res)->scale_columns;
+}
+
 static const struct crd_version *version_of(const struct resource *res) {
     return &res->custom->crd->versions[res->custom_version];
 }
@@ -63,6 +67,10 @@ const json_t *custom_schema(const struct resource *res) {
         json_object_get(json_object_get(res->custom->crd->json, "spec"), "versions");
     return json_object_get(json_object_get(json_array_get(list, res->custom_version), "schema"),
                            "openAPIV3Schema");
+}
+
+const char *custom_deprecation(const struct resource *res) {
+    return version_of(res)->deprecation;
 }
 
 const char *const *resource_selectable(const struct resource *res) {
@@ -81,8 +89,10 @@ static void withdraw(struct api *a, struct custom *c) {
 }
 
 void custom_free(struct custom *c) {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         api_table_kind_free(c->served[i].columns);
+        api_table_kind_free(c->served[i].scale_columns);
+    }
     free(c->served);
     crd_free(c->crd);
     shelf_free(c->shelf);
@@ -156,6 +166,7 @@ static void serve(struct api *a, const json_t *definition) {
         s->resource = (struct resource){
             .info = &s->info, .shelf = c->shelf, .custom = c, .custom_version = i};
         s->columns = api_table_custom(v->columns, &paths);
+        s->scale_columns = api_table_custom_scale(&paths);
         if (v->served)
             *vec_push(&a->resources) = &s->resource;
     }
@@ -276,7 +287,9 @@ int custom_decode(const struct resource *res, const json_t *raw, json_t **out,
                   struct schema_notes *notes, struct failure *f) {
     _cleanup_err_ struct err err = ERR_INIT;
     if (crd_decode(version_of(res), raw, out, notes, &err))
-        return fail_bad_request(f, "%s", err_msg(&err));
+        return fail_bad_request(f, "%s in version \"%s\" cannot be handled as a %s: %s",
+                                res->info->kind, res->info->version, res->info->kind,
+                                err_msg(&err));
     return 0;
 }
 

@@ -31,8 +31,11 @@ void definition_terminate(json_t *obj, int64_t now);
 
 /* The openAPIV3Schema of its version. */
 const json_t *custom_schema(const struct resource *res);
+/* What users of a deprecated version are told, or NULL. */
+const char *custom_deprecation(const struct resource *res);
 /* The columns of its Table. */
 struct api_table_kind;
 const struct api_table_kind *custom_columns(const struct resource *res);
+const struct api_table_kind *custom_scale_columns(const struct resource *res);
 
 #endif

@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <openssl/evp.h>
+
+#include "base/base64.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -288,6 +291,21 @@ bool discovery_group(const struct discovery *d, const char *group, struct str *o
 }
 
 /* The resource, then one entry for each of its subresources. */
+/* By which clients see that objects are stored in another version than before: the first 8 bytes of
+ * a SHA-256, as the server makes it. */
+static void write_storage_hash(struct jsonw *w, const struct resource_info *r) {
+    _cleanup_free_ char *kind = xasprintf("%s/%s/%s", r->group, r->version, r->kind);
+    _cleanup_str_ struct str text = STR_INIT;
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    if (!r->list_kind) /* not stored */
+        return;
+    if (!EVP_Digest(kind, strlen(kind), hash, &n, EVP_sha256(), NULL))
+        abort(); /* only when there is no memory */
+    base64_encode(&text, hash, 8);
+    jsonw_kstr(w, "storageVersionHash", str_get(&text));
+}
+
 static void write_entries(struct jsonw *w, const struct resource_info *r) {
     struct subresource_info *subs = xcalloc(r->n_subresources + 2, sizeof *subs);
     size_t n = resource_subresources(r, subs);
@@ -299,6 +317,7 @@ static void write_entries(struct jsonw *w, const struct resource_info *r) {
     write_verbs(w, r->verbs, r->custom);
     write_names(w, "shortNames", r->short_names);
     write_names(w, "categories", r->categories);
+    write_storage_hash(w, r);
     jsonw_end(w);
     for (size_t i = 0; i < n; i++) {
         _cleanup_free_ char *name = xasprintf("%s/%s", r->plural, subs[i].name);

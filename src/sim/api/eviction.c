@@ -70,7 +70,8 @@ static int decrement(struct api *a, struct record *r, const char *pod, bool dry_
     json_t *status = json_object_get(obj, "status");
     json_object_set_new(status, "disruptionsAllowed", json_integer(pdb->allowed - 1));
     if (pdb->allowed == 1)
-        pdb_set_condition(status, a->world->clock.now, pdb->meta.generation, false);
+        pdb_set_condition(status, a->world->clock.now,
+                          json_integer_value(json_object_get(status, "observedGeneration")), false);
     json_t *disrupted = json_object_get(status, "disruptedPods");
     if (!disrupted) {
         disrupted = json_object();

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "sim/schema/goquote.h"
+
 void failure_done(struct failure *f) {
     free(f->message);
     free(f->name);
@@ -53,8 +55,10 @@ int fail_bad_request(struct failure *f, const char *fmt, ...) {
 
 /* `pods "a"`, `deployments.apps "a"`. */
 static char *thing(const char *group, const char *plural, const char *name) {
-    return *group ? xasprintf("%s.%s \"%s\"", plural, group, name)
-                  : xasprintf("%s \"%s\"", plural, name);
+    struct str out = STR_INIT;
+    str_addf(&out, "%s%s%s ", plural, *group ? "." : "", group);
+    goquote(&out, name, strlen(name)); /* it may come from a path, with anything in it */
+    return str_take(&out);
 }
 
 int fail_not_found(struct failure *f, const char *group, const char *plural, const char *name) {
@@ -138,6 +142,14 @@ int fail_too_large(struct failure *f, uint64_t version, uint64_t now) {
 void failure_cause(struct failure *f, const char *reason, const char *message, const char *field) {
     f->details = true;
     *vec_push(&f->causes) = (struct cause){reason, xstrdup(message), xstrdup(field)};
+}
+
+void failure_mend(struct failure *f, void (*mend)(char *text)) {
+    mend(f->message);
+    for (size_t i = 0; i < f->causes.len; i++) {
+        mend(f->causes.p[i].message);
+        mend(f->causes.p[i].field);
+    }
 }
 
 static void head(struct jsonw *w, const char *status, const char *token) {

@@ -54,6 +54,9 @@ int fail_too_large(struct failure *f, uint64_t version, uint64_t now);
 /* Adds a cause; the strings are copied, `reason` is static. */
 void failure_cause(struct failure *f, const char *reason, const char *message, const char *field);
 
+/* Has a function change its texts in place, which keep their lengths. */
+void failure_mend(struct failure *f, void (*mend)(char *text));
+
 /* The Status object. */
 void failure_print(const struct failure *f, struct jsonw *w);
 /* A Status of success about an object, as DELETE answers. */

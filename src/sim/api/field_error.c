@@ -68,18 +68,38 @@ const char *field_error_reason(enum field_error_type type) {
     return types[type].reason;
 }
 
-static bool said_before(const struct field_errors *e, size_t i) {
-    for (size_t j = 0; j < i; j++)
-        if (streq(e->v.p[j].body, e->v.p[i].body) && streq(e->v.p[j].field, e->v.p[i].field))
-            return true;
-    return false;
+static int same_text(const struct field_error *a, const struct field_error *b) {
+    int c = strcmp(a->field, b->field);
+    return c ? c : strcmp(a->body, b->body);
+}
+
+/* By their texts; of equal ones in the order of the list. */
+static int by_text(const void *a, const void *b) {
+    const struct field_error *const *x = a, *const *y = b;
+    int c = same_text(*x, *y);
+    return c ? c : (*x > *y) - (*x < *y);
+}
+
+/* Which of them repeat an earlier one. A request can be wrong in a hundred thousand ways: comparing
+ * each with each would take minutes. */
+static bool *find_repeated(const struct field_errors *e) {
+    bool *repeated = xcalloc(e->v.len + 1, sizeof *repeated);
+    const struct field_error **sorted = xcalloc(e->v.len + 1, sizeof *sorted);
+    for (size_t i = 0; i < e->v.len; i++)
+        sorted[i] = &e->v.p[i];
+    qsort(sorted, e->v.len, sizeof *sorted, by_text);
+    for (size_t i = 1; i < e->v.len; i++)
+        repeated[sorted[i] - e->v.p] = same_text(sorted[i - 1], sorted[i]) == 0;
+    free(sorted);
+    return repeated;
 }
 
 void field_errors_text(const struct field_errors *e, struct str *out) {
     _cleanup_str_ struct str list = STR_INIT;
+    _cleanup_free_ bool *repeated = find_repeated(e);
     size_t n = 0;
     for (size_t i = 0; i < e->v.len; i++) {
-        if (said_before(e, i))
+        if (repeated[i])
             continue;
         str_addf(&list, "%s%s: %s", n++ ? ", " : "", e->v.p[i].field, e->v.p[i].body);
     }

@@ -57,41 +57,73 @@ static int check_path(const struct resource_info *res, const char *path,
                                  path);
 }
 
-/* A term: path, operator, value; "\\", "\," and "\=" are escapes in the value. */
+/* The value of a term without its escapes, which are "\\", "\," and "\=". */
+static int unescape(struct filter *f, struct view text, const char **out, struct err *err) {
+    char *value = arena_alloc(&f->arena, text.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (c == ',' || c == '=')
+            return err_set(err, EINVAL, "invalid field selector: unescaped character in value: %d",
+                           c);
+        if (c == '\\') {
+            c = ++i < text.len ? text.p[i] : '\0';
+            if (c != '\\' && c != ',' && c != '=') {
+                size_t end = MIN_OF(i + 1, text.len); /* of the character, however long it is */
+                while (end < text.len && (text.p[end] & 0xc0) == 0x80)
+                    end++;
+                return err_set(err, EINVAL, "invalid field selector: invalid escape sequence: %.*s",
+                               (int)(end - i + 1), text.p + i - 1);
+            }
+        }
+        value[n++] = c;
+    }
+    value[n] = '\0';
+    *out = value;
+    return 0;
+}
+
+/* A term: path, operator, value. One that asks for nothing of nothing asks for nothing. */
+static int parse_term(struct filter *f, const char *text, struct view term, struct err *err) {
+    const char *op = memchr(term.p, '=', term.len), *end = term.p + term.len;
+    if (!op)
+        return err_set(err, EINVAL, "invalid selector: '%s'; can't understand '%.*s'", text,
+                       (int)term.len, term.p);
+    struct field_term t = {.differs = op > term.p && op[-1] == '!'};
+    const char *value = op + (!t.differs && op + 1 < end && op[1] == '=' ? 2 : 1);
+    if (unescape(f, (struct view){value, (size_t)(end - value)}, &t.value, err))
+        return -1;
+    t.path = arena_strndup(&f->arena, term.p, (size_t)(op - term.p) - t.differs);
+    if (*t.path || *t.value)
+        *vec_push(&f->fields) = t;
+    return 0;
+}
+
+static int by_text(const void *a, const void *b) {
+    const struct view *x = a, *y = b;
+    int order = memcmp(x->p, y->p, MIN_OF(x->len, y->len));
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* In the order of their text, which decides what is complained about first. */
 static int parse_fields(struct filter *f, const char *text, struct err *err) {
+    VEC(struct view) terms = VEC_INIT;
     const char *p = text;
+    int rc = 0;
     while (*p) {
         const char *start = p;
         while (*p && *p != ',')
             p += *p == '\\' && p[1] ? 2 : 1;
-        size_t len = (size_t)(p - start);
+        if (p > start)
+            *vec_push(&terms) = (struct view){start, (size_t)(p - start)};
         p += *p == ',';
-        if (!len)
-            continue;
-        const char *op = memchr(start, '=', len);
-        struct field_term t = {0};
-        size_t key = op ? (size_t)(op - start) : 0, skip = 1;
-        if (op && key && op[-1] == '!') {
-            t.differs = true;
-            key--;
-        } else if (op && op + 1 < start + len && op[1] == '=') {
-            skip = 2;
-        }
-        if (!op)
-            return err_set(err, EINVAL, "invalid selector: '%s'; can't understand '%.*s'", text,
-                           (int)len, start);
-        t.path = arena_strndup(&f->arena, start, key);
-        char *value = arena_alloc(&f->arena, len + 1);
-        size_t n = 0;
-        for (const char *v = op + skip; v < start + len; v++) {
-            if (*v == '\\' && v + 1 < start + len)
-                v++;
-            value[n++] = *v;
-        }
-        t.value = value;
-        *vec_push(&f->fields) = t;
     }
-    return 0;
+    if (terms.len)
+        qsort(terms.p, terms.len, sizeof *terms.p, by_text);
+    for (size_t i = 0; !rc && i < terms.len; i++)
+        rc = parse_term(f, text, terms.p[i], err);
+    vec_done(&terms);
+    return rc;
 }
 
 static int filter_parse(struct filter *out, const char *labels, const char *fields,

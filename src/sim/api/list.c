@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
+#include "sim/api/body.h"
 #include "sim/api/print.h"
+#include "sim/schema/text.h"
 #include "sim/schema/text_read.h"
 
 enum { PIECE = 64 << 10 };
@@ -114,9 +116,43 @@ static bool clean_key(const char *key) {
     return true;
 }
 
+/* Where base64.RawURLEncoding stops; the length when nowhere. */
+static size_t token_end(const char *token) {
+    size_t n = 0, letters = 0;
+    for (; token[n]; n++) {
+        char c = token[n];
+        bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_';
+        if (!letter && c != '\n' && c != '\r')
+            return n;
+        letters += letter;
+    }
+    return letters % 4 == 1 ? n - 1 : n;
+}
+
+/* A member must be of its Go type, or null. */
+static bool token_member(const json_t *v, const char *key, const char *type, struct failure *f) {
+    const json_t *m = json_object_get(v, key);
+    bool text = streq(type, "string");
+    if (!m || json_is_null(m) || (text ? json_is_string(m) : json_is_integer(m)))
+        return true;
+    _cleanup_str_ struct str number = STR_INIT;
+    if (json_is_real(m) && !text) {
+        str_addc(&number, ' ');
+        text_value(m, &number);
+    }
+    (void)bad_token(f,
+                    "json: cannot unmarshal %s%s into Go struct field continueToken.%s of type %s",
+                    json_type_go(m), str_get(&number), key, type);
+    return false;
+}
+
 /* The version may be -1: as it is now. */
 static int token_read(const char *token, int64_t *version, char **start, struct failure *f) {
     _cleanup_str_ struct str plain = STR_INIT;
+    size_t stop = token_end(token);
+    if (token[stop])
+        return bad_token(f, "illegal base64 data at input byte %zu", stop);
     str_add(&plain, token);
     for (size_t i = 0; i < plain.len; i++)
         plain.p[i] = plain.p[i] == '-' ? '+' : plain.p[i] == '_' ? '/' : plain.p[i];
@@ -130,8 +166,12 @@ static int token_read(const char *token, int64_t *version, char **start, struct 
     _cleanup_err_ struct err err = ERR_INIT;
     if (text_read((struct view){text, len}, NULL, &v, &err))
         return bad_token(f, "%s", err_msg(&err));
-    if (!json_is_object(v))
-        return bad_token(f, "server does not recognize this encoded version ");
+    if (!json_is_object(v) && !json_is_null(v))
+        return bad_token(f, "json: cannot unmarshal %s into Go value of type storage.continueToken",
+                         json_type_go(v));
+    if (!token_member(v, "v", "string", f) || !token_member(v, "rv", "int64", f) ||
+        !token_member(v, "start", "string", f))
+        return -1;
     const char *form = strna(json_str(v, "v")), *from = strna(json_str(v, "start"));
     if (!streq(form, "meta.k8s.io/v1"))
         return bad_token(f, "server does not recognize this encoded version %s", form);
@@ -187,22 +227,24 @@ int api_list(struct call *c, struct failure *f) {
     l->stream.ops = &listing_ops;
     l->head.remaining = ABSENT64;
     _cleanup_free_ char *start = NULL;
-    int rc = printer_init(&l->printer, c, f);
-    if (!rc)
-        rc = filter_init(&l->filter, c->res->info, c->ns, o.labels, o.fields,
+    int rc = filter_init(&l->filter, c->res->info, c->ns, o.labels, o.fields,
                          resource_selectable(c->res), f);
     if (!rc && o.token) {
         int64_t version = 0;
-        if (o.version && !streq(o.version, "0"))
+        rc = token_read(o.token, &version, &start, f);
+        if (!rc && o.version && !streq(o.version, "0"))
             rc = fail_bad_request(f,
                                   "specifying resource version is not allowed when using continue");
-        else
-            rc = token_read(o.token, &version, &start, f);
         if (!rc) {
+            uint64_t now = c->api->world->version;
             l->snap = version < 0 ? shelf_snapshot(c->res->shelf)
-                                  : shelf_snapshot_at(c->res->shelf, (uint64_t)version);
+                      : (uint64_t)version > now
+                          ? NULL
+                          : shelf_snapshot_at(c->res->shelf, (uint64_t)version);
             if (!l->snap)
-                rc = expired(start, f);
+                rc = version >= 0 && (uint64_t)version > now
+                         ? fail_too_large(f, (uint64_t)version, now)
+                         : expired(start, f);
         }
     } else if (!rc) {
         rc = take_snapshot(c, &o, l, f);
@@ -210,6 +252,8 @@ int api_list(struct call *c, struct failure *f) {
     /* "0" is answered from the watch cache, which has no pages. */
     if (o.version && streq(o.version, "0") && !o.token)
         o.limit = 0;
+    if (!rc)
+        rc = printer_init(&l->printer, c, PRINT_LIST, f);
     if (rc) {
         listing_free(&l->stream);
         return -1;
@@ -246,7 +290,7 @@ int api_list(struct call *c, struct failure *f) {
          * where no selector is in the way. */
         if (n == o.limit && i < l->end) {
             l->head.token = list_token(l->snap->version, last, c->ns);
-            if (str_empty(o.labels) && str_empty(o.fields))
+            if (str_empty(o.labels) && !l->filter.fields.len)
                 l->head.remaining = (int64_t)(l->end - i);
             l->end = i;
         }

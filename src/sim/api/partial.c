@@ -23,11 +23,6 @@ static int add(const char *bytes, size_t len, void *out) {
     return 0;
 }
 
-static void write_text(struct jsonw *w, struct view text) {
-    jsonw_raw(w, ""); /* the comma before it */
-    str_addn(w->out, text.p, text.len);
-}
-
 void json_write(struct jsonw *w, const json_t *value) {
     jsonw_raw(w, "");
     if (!value || json_dump_callback(value, add, w->out, JSON_COMPACT | JSON_ENCODE_ANY))
@@ -96,6 +91,31 @@ struct view json_member(struct view text, const char *key) {
     return (struct view){NULL, 0};
 }
 
+/* Inside a string the quotes would have backslashes: what is found is a member, and its value has
+ * digits only. */
+void partial_metadata(struct view meta, struct str *out) {
+    static const struct view key = VIEW("\"deprecated.daemonset.template.generation\":\"");
+    static const struct view only = VIEW("\"annotations\":{");
+    struct view all = json_member(meta, "annotations");
+    const char *end = meta.p + meta.len;
+    const char *from = all.p ? memmem(all.p, all.len, key.p, key.len) : NULL;
+    const char *to = from ? skip_string(from + key.len - 1, end) : NULL;
+    if (!to) {
+        str_addn(out, meta.p, meta.len);
+        return;
+    }
+    if (to < end && *to == '}' && from[-1] == '{') { /* there is no other */
+        from -= only.len;
+        to++;
+    }
+    if (to < end && *to == ',')
+        to++;
+    else if (from[-1] == ',')
+        from--;
+    str_addn(out, meta.p, (size_t)(from - meta.p));
+    str_addn(out, to, (size_t)(end - to));
+}
+
 void partial_write(struct jsonw *w, const char *version, const json_t *object, struct view text) {
     struct view meta = {NULL, 0};
     if (text.p)
@@ -103,12 +123,12 @@ void partial_write(struct jsonw *w, const char *version, const json_t *object, s
     jsonw_begin(w, '{');
     meta_type_write(w, "PartialObjectMetadata", version);
     jsonw_key(w, "metadata");
-    if (meta.p)
-        write_text(w, meta);
-    else if (json_object_get(object, "metadata"))
-        json_write(w, json_object_get(object, "metadata"));
-    else
-        jsonw_raw(w, "{}");
+    jsonw_raw(w, ""); /* the comma before it */
+    _cleanup_str_ struct str printed = STR_INIT;
+    const json_t *value = json_object_get(object, "metadata");
+    if (!meta.p && value && !json_dump_callback(value, add, &printed, JSON_COMPACT))
+        meta = (struct view){str_get(&printed), printed.len};
+    partial_metadata(meta.p ? meta : VIEW("{}"), w->out);
     jsonw_end(w);
 }
 

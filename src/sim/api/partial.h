@@ -7,9 +7,9 @@
  * is copied and not printed again, which is many times faster; the text must then be the whole
  * object.
  *
- * The metadata are those of the object as it is stored. The real server leaves out the annotation
- * deprecated.daemonset.template.generation here, which it makes up when it prints a whole
- * DaemonSet.
+ * The metadata are those of the object as it is stored, less one annotation: inside the real server
+ * deprecated.daemonset.template.generation is a field, which becomes an annotation when a whole
+ * DaemonSet is printed.
  *
  *     struct partial_list l;
  *     partial_list_begin(&l, "v1", &meta, out);
@@ -38,6 +38,9 @@ void json_write(struct jsonw *w, const json_t *value);
 /* The bytes of a top-level member's value in the text of an object; nothing when there is none, or
  * when the text is not the text of an object. */
 struct view json_member(struct view text, const char *key);
+
+/* The text of an object's metadata as it appears here. */
+void partial_metadata(struct view meta, struct str *out);
 
 /* {"kind":"PartialObjectMetadata",...}, as a value. `version` is that of meta.k8s.io: "v1" or
  * "v1beta1". */

@@ -28,12 +28,17 @@ static inline json_t *iterable(const json_t *v) {
     return (json_t *)(uintptr_t)v;
 }
 
-/* ---- patch_value.c: copies of values ---- */
+/* ---- patch_value.c: copies of values, and their order ---- */
 
 /* A copy that shares nothing. */
 json_t *value_copy(const json_t *v);
 /* The same without members that are null; null items of lists stay. */
 json_t *value_copy_pruned(const json_t *v);
+/* Brings the members of a mapping into the order of their names, in which Go writes maps: it is
+ * seen where the decoder tells what it does not know, one after the other. */
+void value_sort(json_t *object);
+/* The same with all mappings in any value. */
+void value_sort_all(json_t *v);
 /* Levels of values, as jansson counts them when it reads: 1 for scalars, and for NULL. */
 size_t value_depth(const json_t *v);
 

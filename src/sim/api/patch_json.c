@@ -492,6 +492,46 @@ static int check_body(const struct patch *patch, struct schema_notes *notes, str
     return 0;
 }
 
+static int by_address(const void *a, const void *b) {
+    uintptr_t x = (uintptr_t) * (json_t *const *)a, y = (uintptr_t) * (json_t *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* Every mapping on the way to where an operation worked has its members in the order of their names
+ * afterwards: the library has taken it apart. Each is sorted once, however many came by. */
+static void put_in_order(struct run *r, const json_t *operations) {
+    static const char *const names[] = {"path", "from"};
+    VEC(json_t *) passed = VEC_INIT;
+    size_t i;
+    json_t *op;
+    if (json_is_object(r->root))
+        *vec_push(&passed) = r->root;
+    json_array_foreach(operations, i, op) {
+        for (size_t n = 0; n < ARRAY_LEN(names); n++) {
+            const char *part = strna(member(op, names[n]));
+            json_t *at = r->root;
+            while (at && (part = strchr(part, '/'))) {
+                size_t len = strcspn(++part, "/");
+                _cleanup_free_ char *key = token(part, &len);
+                struct spot s = {.in = at, .key = key, .len = len};
+                if (!strchr(part, '/') || get(&s, &at, NULL))
+                    break;
+                if (!json_is_object(at) && !json_is_array(at))
+                    break;
+                if (json_is_object(at))
+                    *vec_push(&passed) = at;
+            }
+        }
+    }
+    if (passed.len)
+        qsort(passed.p, passed.len, sizeof *passed.p, by_address);
+    for (i = 0; i < passed.len; i++) {
+        if (!i || passed.p[i] != passed.p[i - 1])
+            value_sort(passed.p[i]);
+    }
+    vec_done(&passed);
+}
+
 int patch_json(const struct patch *patch, const json_t *current, json_t **out,
                struct schema_notes *notes, struct err *err) {
     struct view rest;
@@ -512,6 +552,7 @@ int patch_json(const struct patch *patch, const json_t *current, json_t **out,
             return rc;
         }
     }
+    put_in_order(&run, patch->body);
     *out = run.root;
     return 0;
 }

@@ -1,9 +1,17 @@
 /* Merge patches: RFC 7386 as evanphx/json-patch has it.
  *
- * It differs in two things. Members that are null are dropped from mappings inside a list too, when
- * the list takes the place of something that was no mapping. And the body has to be a mapping;
- * under fieldValidation=Ignore it may be a list, which then is the result. */
+ * It differs in three things. Members that are null are dropped from mappings inside a list too,
+ * when the list takes the place of something that was no mapping. The body has to be a mapping;
+ * under fieldValidation=Ignore it may be a list, which then is the result. And the members of all
+ * mappings that it has looked into are in the order of their names afterwards. */
 #include "sim/api/patch_internal.h"
+
+/* What the patch brings: the library takes it apart to look for nulls. */
+static json_t *brought(const json_t *v) {
+    json_t *copy = value_copy_pruned(v);
+    value_sort_all(copy);
+    return copy;
+}
 
 static void merge(json_t *into, const json_t *patch) {
     const char *key;
@@ -13,12 +21,13 @@ static void merge(json_t *into, const json_t *patch) {
         if (json_is_null(theirs))
             json_object_del(into, key);
         else if (!json_is_object(ours))
-            json_object_set_new_nocheck(into, key, value_copy_pruned(theirs));
+            json_object_set_new_nocheck(into, key, brought(theirs));
         else if (!json_is_object(theirs))
             json_object_set_new_nocheck(into, key, value_copy(theirs));
         else
             merge(ours, theirs);
     }
+    value_sort(into);
 }
 
 int patch_merge(const struct patch *patch, const json_t *current, json_t **out, struct err *err) {
@@ -30,7 +39,7 @@ int patch_merge(const struct patch *patch, const json_t *current, json_t **out, 
     if (!json_is_object(body) && !json_is_array(body))
         return err_set(err, PATCH_MALFORMED, "Invalid JSON Patch");
     if (json_is_array(body) || !json_is_object(current)) {
-        *out = value_copy_pruned(body);
+        *out = brought(body);
         return 0;
     }
     *out = value_copy(current);

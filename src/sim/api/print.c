@@ -5,15 +5,37 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sim/schema/text.h"
+
 static const unsigned char magic[4] = {'k', '8', 's', 0};
 
-int printer_init(struct printer *p, struct call *c, struct failure *f) {
+/* The type of Go's that the server has inside: "*core.PodList". */
+static char *go_type(const struct resource_info *i, bool list) {
+    if (i->custom)
+        return xstrdup("*unstructured.UnstructuredList");
+    return xasprintf("*%.*s.%s", *i->group ? (int)strcspn(i->group, ".") : 4,
+                     *i->group ? i->group : "core", list ? i->list_kind : i->kind);
+}
+
+int printer_init(struct printer *p, struct call *c, enum printed what, struct failure *f) {
     *p = (struct printer){.res = c->res, .accept = c->accept, .now = c->api->world->clock.now};
     _cleanup_err_ struct err err = ERR_INIT;
     if (p->accept.as == ACCEPT_TABLE &&
         api_table_include_parse(query_get(&c->query, "includeObject"), &p->include, &err))
         return fail_bad_request(f, "%s", err_msg(&err));
-    return 0;
+    bool list = what == PRINT_LIST;
+    if (p->accept.as != ACCEPT_PARTIAL || p->accept.list == list)
+        return 0;
+    if (what == PRINT_WATCH) { /* no event can be a list: they stay as they are */
+        p->accept.as = ACCEPT_OBJECT;
+        return 0;
+    }
+    if (c->res->info->custom && !list) /* whose Go type could be either */
+        return fail(f, 500, "", "content is not a list");
+    _cleanup_free_ char *type = go_type(c->res->info, list);
+    return fail(f, 406, "NotAcceptable",
+                "you requested PartialObjectMetadata%s, but the requested object is %s list (%s)",
+                list ? "" : "List", list ? "a" : "not a", type);
 }
 
 void printer_done(struct printer *p) {
@@ -55,15 +77,19 @@ void print_text(const struct printer *p, const struct record *r, struct str *out
     add_view(out, rest_of(r));
 }
 
-static void text_partial(const struct record *r, struct str *out) {
-    add_head(out, "meta.k8s.io", "v1", "PartialObjectMetadata");
+static const char *meta_version(const struct printer *p) {
+    return p->accept.beta ? "v1beta1" : "v1";
+}
+
+static void text_partial(const struct printer *p, const struct record *r, struct str *out) {
+    add_head(out, "meta.k8s.io", meta_version(p), "PartialObjectMetadata");
     struct view metadata = {0};
     struct codec c = {.pool = r->pool};
     if (codec_json_find(&c, record_text(r), &VIEW("metadata"), 1, &metadata, NULL))
         metadata = VIEW("{}");
     codec_done(&c);
     str_add(out, "\"metadata\":");
-    add_view(out, metadata);
+    partial_metadata(metadata, out);
     str_addc(out, '}');
 }
 
@@ -101,7 +127,7 @@ static void message_of(struct printer *p, const struct record *r, struct str *ou
     struct view text = record_text(r);
     _cleanup_str_ struct str partial = STR_INIT;
     if (p->accept.as == ACCEPT_PARTIAL) {
-        text_partial(r, &partial);
+        text_partial(p, r, &partial);
         text = (struct view){str_get(&partial), partial.len};
         s = schema_find("meta.k8s.io", "v1", "PartialObjectMetadata");
     }
@@ -116,7 +142,7 @@ static void pb_object(struct printer *p, const struct record *r, struct str *out
     message_of(p, r, &p->scratch);
     const struct resource_info *i = p->res->info;
     if (p->accept.as == ACCEPT_PARTIAL)
-        add_envelope(out, "meta.k8s.io", "v1", "PartialObjectMetadata", &p->scratch);
+        add_envelope(out, "meta.k8s.io", meta_version(p), "PartialObjectMetadata", &p->scratch);
     else
         add_envelope(out, i->group, i->version, i->kind, &p->scratch);
 }
@@ -152,7 +178,7 @@ static void print_one(struct printer *p, const struct record *r, struct str *out
     else if (p->accept.as == ACCEPT_TABLE)
         print_table(p, r, out);
     else if (p->accept.as == ACCEPT_PARTIAL)
-        text_partial(r, out);
+        text_partial(p, r, out);
     else
         print_text(p, r, out);
 }
@@ -170,7 +196,7 @@ static void list_kind(const struct printer *p, const char **group, const char **
     const struct resource_info *i = p->res->info;
     bool partial = p->accept.as == ACCEPT_PARTIAL;
     *group = partial ? "meta.k8s.io" : i->group;
-    *version = partial ? "v1" : i->version;
+    *version = partial ? meta_version(p) : i->version;
     *kind = partial ? "PartialObjectMetadataList" : i->list_kind;
 }
 
@@ -206,7 +232,9 @@ void print_list_begin(struct printer *p, const struct list_head *head, struct st
     }
     if (head->remaining != ABSENT64)
         str_addf(out, ",\"remainingItemCount\":%" PRId64, head->remaining);
-    str_add(out, "},\"items\":[");
+    str_add(out, "},\"items\":");
+    if (p->accept.as != ACCEPT_PARTIAL)
+        str_addc(out, '[');
 }
 
 void print_list_item(struct printer *p, const struct record *r, struct str *out) {
@@ -222,8 +250,10 @@ void print_list_item(struct printer *p, const struct record *r, struct str *out)
     }
     if (p->n++)
         str_addc(out, ',');
+    else if (p->accept.as == ACCEPT_PARTIAL)
+        str_addc(out, '[');
     if (p->accept.as == ACCEPT_PARTIAL) {
-        text_partial(r, out);
+        text_partial(p, r, out);
     } else if (p->res->info->custom) {
         print_text(p, r, out);
     } else { /* the items of typed lists do not repeat their kind */
@@ -240,7 +270,8 @@ void print_list_end(struct printer *p, struct str *out) {
     } else if (p->accept.as == ACCEPT_TABLE) {
         print_table_end(p, out);
     } else {
-        str_add(out, "]}\n");
+        /* an empty list of metadata is none, as Go has it: the others are given one */
+        str_add(out, p->accept.as == ACCEPT_PARTIAL && !p->n ? "null}\n" : "]}\n");
     }
 }
 
@@ -281,18 +312,43 @@ void print_event(struct printer *p, const char *type, const struct record *r, st
     add_event(p, type, &object, out);
 }
 
+/* Steals the value. */
+static void put_first(json_t *obj, const char *in, const char *key, json_t *value) {
+    json_t *first = json_object();
+    json_object_set_new(first, key, value);
+    json_object_update_missing(first, json_object_get(obj, in));
+    json_object_set_new(obj, in, first);
+}
+
+/* What Go prints of an object beside the members that have a value. */
+static void add_zeros(const struct resource *res, struct str *text) {
+    _cleanup_json_ json_t *sent = json_loadb(str_get(text), text->len, 0, NULL), *whole = NULL;
+    if (schema_canonical(res->schema, sent, &whole, NULL, NULL))
+        return;
+    struct subresource_info scale;
+    if (resource_subresource(res->info, "scale", &scale)) /* inside, the number is always there */
+        put_first(whole, "spec", "replicas", json_integer(0));
+    if (streq(res->info->kind, "DaemonSet")) /* and so is what it makes an annotation of */
+        put_first(json_object_get(whole, "metadata"), "annotations",
+                  "deprecated.daemonset.template.generation", json_string("0"));
+    str_reset(text);
+    text_value(whole, text);
+}
+
 void print_bookmark(struct printer *p, uint64_t version, bool initial_end, struct str *out) {
     _cleanup_str_ struct str text = STR_INIT, object = STR_INIT;
     const struct resource_info *i = p->res->info;
     bool partial = p->accept.as == ACCEPT_PARTIAL;
     if (partial)
-        add_head(&text, "meta.k8s.io", "v1", "PartialObjectMetadata");
+        add_head(&text, "meta.k8s.io", meta_version(p), "PartialObjectMetadata");
     else
         add_head(&text, i->group, i->version, i->kind);
     str_addf(&text, "\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"", version);
     if (initial_end)
         str_add(&text, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
     str_add(&text, "}}");
+    if (p->accept.as == ACCEPT_OBJECT && p->res->schema)
+        add_zeros(p->res, &text);
     if (p->accept.as == ACCEPT_TABLE) {
         print_table_bookmark(p, (struct view){text.p, text.len}, &object);
         add_event(p, "BOOKMARK", &object, out);
@@ -309,7 +365,7 @@ void print_bookmark(struct printer *p, uint64_t version, bool initial_end, struc
     assert(rc == 0);
     (void)rc;
     if (partial)
-        add_envelope(&object, "meta.k8s.io", "v1", "PartialObjectMetadata", &message);
+        add_envelope(&object, "meta.k8s.io", meta_version(p), "PartialObjectMetadata", &message);
     else
         add_envelope(&object, i->group, i->version, i->kind, &message);
     add_event(p, "BOOKMARK", &object, out);

@@ -19,8 +19,10 @@ struct printer {
     struct str scratch;
 };
 
-/* 400 when the query asks for something that there is not. */
-int printer_init(struct printer *p, struct call *c, struct failure *f);
+/* What is to be printed: some forms are of one sort only. */
+enum printed { PRINT_OBJECT, PRINT_LIST, PRINT_WATCH };
+/* 400 when the query asks for something that there is not, 406 when this cannot have the form. */
+int printer_init(struct printer *p, struct call *c, enum printed what, struct failure *f);
 void printer_done(struct printer *p);
 
 /* "application/json", ...; of a watch with its stream parameter. */

@@ -13,7 +13,7 @@ static const struct api_table_kind *columns_of(const struct printer *p) {
 
 static struct api_table_options options_of(const struct printer *p) {
     return (struct api_table_options){
-        .version = "v1",
+        .version = p->accept.beta ? "v1beta1" : "v1",
         .include = p->include,
         .no_headers = p->columns_sent,
         .now = p->now,

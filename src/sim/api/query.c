@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/utf8.h"
 #include "model/type.h"
 #include "sim/api/filter.h"
 
@@ -27,8 +28,9 @@ bool url_decode(struct arena *arena, const char *p, size_t len, bool plus, char 
             if (high < 0 || low < 0)
                 return false;
             c = (char)(high << 4 | low);
-            if (!c)
+            if (!c && !plus)
                 return false;
+            c = c ? c : 1; /* of a query: a text with it is not to pass for a shorter one */
             i += 2;
         } else if (c == '+' && plus) {
             c = ' ';
@@ -182,6 +184,22 @@ int version_parse(const char *text, int code, uint64_t *out, struct failure *f) 
                 errno ? "value out of range" : "invalid syntax");
 }
 
+/* As ValidateFieldManager(): each character must be printable. */
+static void check_printable(const char *text, const char *field, struct field_errors *e) {
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len;) {
+        size_t n = utf8_len(text + i, len - i);
+        uint32_t rune = n ? utf8_decode(text + i, n) : 0xfffd;
+        if (n && (rune < ' ' || rune == 0x7f || utf8_unsafe(rune))) {
+            json_t *shown = json_string(text);
+            field_error(e, FIELD_INVALID, field, shown,
+                        "invalid character U+%04X (at position %zu)", rune, i);
+            json_decref(shown);
+        }
+        i += n ? n : 1;
+    }
+}
+
 int query_write_options(const struct query *q, const char *kind, struct write_options *out,
                         struct failure *f) {
     *out = (struct write_options){0};
@@ -213,6 +231,7 @@ int query_write_options(const struct query *q, const char *kind, struct write_op
     const char *manager = strna(query_get(q, "fieldManager"));
     if (strlen(manager) > 128)
         field_error(&e, FIELD_TOO_LONG, "fieldManager", NULL, "may not be more than 128 bytes");
+    check_printable(manager, "fieldManager", &e);
     if (streq(kind, "PatchOptions") && query_get(q, "force"))
         field_error(&e, FIELD_FORBIDDEN, "force", NULL, "may not be specified for non-apply patch");
     int rc = 0;

@@ -22,7 +22,8 @@ void query_done(struct query *q);
 /* The first value, or NULL. */
 const char *query_get(const struct query *q, const char *key);
 
-/* Percent-decodes `len` bytes; false when an escape is malformed or decodes to NUL. */
+/* Percent-decodes `len` bytes; false when an escape is malformed. NUL is refused too, or (of
+ * queries, where `plus` is a blank) becomes another character that nothing may contain. */
 bool url_decode(struct arena *arena, const char *p, size_t len, bool plus, char **out);
 
 enum version_match { MATCH_UNSET, MATCH_EXACT, MATCH_NOT_OLDER };

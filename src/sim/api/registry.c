@@ -6,7 +6,10 @@
 #include <stdlib.h>
 
 #include "sim/api/custom.h"
+#include "sim/api/names.h"
 #include "sim/api/rules.h"
+#include "sim/schema/goquote.h"
+#include "sim/schema/text.h"
 
 /* --- metadata --- */
 
@@ -74,9 +77,65 @@ static const char *plural_of(const struct write *w) {
     return w->res->info->plural;
 }
 
+/* Of what can be no key in etcd, whatever the kind. */
+static int check_segment(const char *name, struct failure *f) {
+    if (!*name)
+        return fail_bad_request(f, "name must be provided");
+    _cleanup_problems_ struct problems p = PROBLEMS_INIT;
+    name_path_segment(name, &p);
+    if (!p.v.len)
+        return 0;
+    _cleanup_free_ char *why = problems_join(&p, ";");
+    _cleanup_str_ struct str shown = STR_INIT;
+    goquote(&shown, name, strlen(name));
+    return fail_bad_request(f, "Name parameter invalid: %s: %s", str_get(&shown), why);
+}
+
 int registry_get(const struct write *w, struct record **out, struct failure *f) {
+    if (check_segment(w->name, f))
+        return -1;
     *out = shelf_get(w->res->shelf, w->ns, w->name);
     return *out ? 0 : fail_not_found(f, group_of(w), plural_of(w), w->name);
+}
+
+/* At least how many bytes its text has; counts no further than `most`. */
+static size_t text_size(const json_t *v, size_t most) {
+    size_t n = 2, i;
+    json_t *each;
+    if (json_is_string(v))
+        return n + json_string_length(v);
+    json_array_foreach(v, i, each) {
+        if ((n += text_size(each, most)) > most)
+            return n;
+    }
+    for (void *at = json_object_iter((json_t *)v); at; at = json_object_iter_next((json_t *)v, at))
+        if ((n += json_object_iter_key_len(at) + text_size(json_object_iter_value(at), most)) >
+            most)
+            return n;
+    return n;
+}
+
+/* What etcd would not take: its default of 1.5 MiB for a request, which holds the object as it is
+ * stored, in protobuf or (custom ones) as text. Its client refuses what is more than 2 MiB. */
+static int check_size(const struct write *w, const json_t *obj, struct failure *f) {
+    enum { REQUEST = 3 << 19, MESSAGE = 2 << 20, AROUND = 256 };
+    if (text_size(obj, REQUEST) <= REQUEST / 8) /* escapes are up to six times as long */
+        return 0;
+    _cleanup_str_ struct str text = STR_INIT, message = STR_INIT;
+    text_value(obj, &text);
+    size_t size = text.len;
+    if (w->res->schema &&
+        !schema_to_pb(w->res->schema, (struct view){str_get(&text), text.len}, &message, NULL))
+        size = message.len;
+    size += AROUND;
+    if (size > MESSAGE)
+        return fail(f, 500, "",
+                    "rpc error: code = ResourceExhausted desc = trying to send message "
+                    "larger than max (%zu vs. %d)",
+                    size, MESSAGE);
+    if (size > REQUEST)
+        return fail(f, 500, "", "etcdserver: request is too large");
+    return 0;
 }
 
 /* Stores the object, or for a dry run only makes its record. */
@@ -85,6 +144,8 @@ static int store(const struct write *w, json_t *obj, struct record **out, struct
     _cleanup_err_ struct err err = ERR_INIT;
     meta_order(obj);
     struct record *r;
+    if (!w->dry_run && check_size(w, obj, f))
+        return -1;
     if (w->dry_run) {
         uint64_t version = strtoull(strna(meta_str(obj, "resourceVersion")), NULL, 10);
         const struct kind *kind = shelf_kind(w->res->shelf);
@@ -230,6 +291,8 @@ int registry_update(const struct write *w, json_t **obj, struct record **out, bo
     struct record *old_record = shelf_get(w->res->shelf, w->ns, w->name);
     *created = false;
     const char *uid = meta_str(*obj, "uid");
+    if (check_namespace(w, *obj, f))
+        return -1;
     if (!old_record) {
         if (!rules_create_on_update(w->res) || w->patch)
             return fail_not_found(f, group_of(w), plural_of(w), w->name);
@@ -237,7 +300,8 @@ int registry_update(const struct write *w, json_t **obj, struct record **out, bo
             return registry_fail_uid(w, uid, NULL, f);
         if (check_version(*obj, f))
             return -1;
-        meta_set_str(*obj, "resourceVersion", NULL);
+        if (!w->dry_run) /* only the storage gives it another one */
+            meta_set_str(*obj, "resourceVersion", NULL);
         *created = true;
         return registry_create(w, obj, out, f);
     }
@@ -246,7 +310,7 @@ int registry_update(const struct write *w, json_t **obj, struct record **out, bo
         return registry_fail_uid(w, uid, meta_str(old, "uid"), f);
     if (check_version(*obj, f))
         return -1;
-    if (check_namespace(w, *obj, f) || rules_update(w->api, w->res, w->sub, obj, old, f))
+    if (rules_update(w->api, w->res, w->sub, obj, old, f))
         return -1;
     meta_order(*obj);
     if (json_equal(*obj, old)) { /* nothing to write, no new version */
@@ -275,12 +339,22 @@ int registry_update(const struct write *w, json_t **obj, struct record **out, bo
 static int check_preconditions(const struct write *w, const struct delete_options *o,
                                const struct record *r, struct failure *f) {
     const struct meta *m = &r->obj->meta;
-    if (o->uid && !str_same(o->uid, m->uid))
+    bool uid_differs = o->uid && !str_same(o->uid, m->uid);
+    bool version_differs = o->version && !str_same(o->version, m->version);
+    /* Namespaces are looked at by a store of their own, in words of its own. */
+    if (w->res == w->api->namespaces && (uid_differs || version_differs)) {
+        const char *what = uid_differs ? "UID" : "ResourceVersion";
+        return fail_conflict(f, group_of(w), w->res->info->plural, w->name,
+                             "Precondition failed: %s in precondition: %s, %s in object meta: %s",
+                             what, uid_differs ? o->uid : o->version, what,
+                             uid_differs ? strna(m->uid) : strna(m->version));
+    }
+    if (uid_differs)
         return fail_conflict(f, group_of(w), w->res->info->kind, w->name,
                              "the UID in the precondition (%s) does not match the UID in record "
                              "(%s). The object might have been deleted and then recreated",
                              o->uid, strna(m->uid));
-    if (o->version && !str_same(o->version, m->version))
+    if (version_differs)
         return fail_conflict(f, group_of(w), w->res->info->kind, w->name,
                              "the ResourceVersion in the precondition (%s) does not match the "
                              "ResourceVersion in record (%s). The object might have been modified",

@@ -4,6 +4,7 @@
 #include "sim/api/registry.h"
 #include "sim/api/rules.h"
 #include "sim/api/subresources.h"
+#include "sim/schema/text.h"
 
 /* Who the bearer of the kubeconfig's token is. */
 #define USER "slipway-sim-admin"
@@ -13,7 +14,7 @@ void api_answer_value(struct call *c, int code, const char *group, const char *v
     struct resource_info info = {.group = group, .version = version, .kind = kind};
     struct resource res = {.info = &info, .schema = schema_find(group, version, kind)};
     _cleanup_str_ struct str text = STR_INIT;
-    json_dump_text(value, &text);
+    text_value(value, &text);
     c->reply->code = code;
     if (c->accept.format == KUBE_PROTOBUF && res.schema) {
         c->reply->content_type = "application/vnd.kubernetes.protobuf";

@@ -33,7 +33,7 @@ static enum route resource_path(struct call *c, const char *group, const char *v
     if (n >= 3 && streq(part[0], "namespaces") &&
         !(n == 3 && c->api->namespaces &&
           resource_subresource(c->api->namespaces->info, part[2], &sub) && !*group)) {
-        c->ns = part[1];
+        c->ns = *part[1] ? part[1] : NULL; /* an empty one is all of them */
         part += 2;
         n -= 2;
     }
@@ -55,34 +55,39 @@ static enum route resource_path(struct call *c, const char *group, const char *v
 
 void route_parse(struct call *c, struct path *out) {
     *out = (struct path){.route = ROUTE_NONE};
-    char *part[PARTS];
+    char *part[PARTS], *p;
     size_t n = 0;
-    const char *p = c->req->target;
-    if (*p != '/')
+    /* Decoded first, as Go's server does: "%2F" is a slash like any other. */
+    const char *target = c->req->target;
+    if (*target != '/' || !url_decode(&c->arena, target, strcspn(target, "?"), false, &p))
         return;
+    size_t end = strlen(p);
+    bool slash = end > 1 && p[end - 1] == '/';
+    while (end && p[end - 1] == '/')
+        p[--end] = 0;
+    /* Of more parts than any path has only the number matters. */
     while (*p == '/') {
-        p++;
-        size_t len = strcspn(p, "/?");
-        if (len == 0 && (p[len] == 0 || p[len] == '?'))
-            break; /* a slash at the end */
-        if (n == PARTS || !url_decode(&c->arena, p, len, false, &part[n]))
-            return;
+        char *start = p + 1;
+        p = start + strcspn(start, "/");
+        if (n < PARTS)
+            part[n] = arena_strndup(&c->arena, start, (size_t)(p - start));
         n++;
-        p += len;
     }
-    if (n == 0) {
+    if (n == 0 || (n == 1 && streq(part[0], "index.html"))) {
         out->route = ROUTE_ROOT;
         return;
     }
-    if (is_health(part[0]) && n <= 2) {
+    if (is_health(part[0]) && n <= 2 && !slash) {
         out->route = ROUTE_HEALTH;
         out->check = part[0];
         out->part = n > 1 ? part[1] : NULL;
-    } else if (streq(part[0], "version") && n == 1) {
-        out->route = ROUTE_VERSION;
+    } else if (streq(part[0], "version")) {
+        out->route = n == 1 ? ROUTE_VERSION : ROUTE_UNKNOWN;
     } else if (streq(part[0], "openapi")) {
         if (n == 2 && streq(part[1], "v3")) {
             out->route = ROUTE_OPENAPI;
+        } else if (n == 2 && streq(part[1], "v2")) {
+            out->route = ROUTE_OPENAPI_V2;
         } else if (n == 4 && streq(part[1], "v3") && streq(part[2], "api")) {
             out->group = "";
             out->version = part[3];

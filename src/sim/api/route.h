@@ -17,6 +17,7 @@ enum route {
     ROUTE_RESOURCES, /* /api/v1, /apis/GROUP/VERSION */
     ROUTE_OPENAPI,   /* /openapi/v3 */
     ROUTE_OPENAPI_GROUP,
+    ROUTE_OPENAPI_V2, /* /openapi/v2 */
 };
 
 struct path {

@@ -5,6 +5,7 @@
 #include "sim/api/print.h"
 #include "sim/api/registry.h"
 #include "sim/api/subresources.h"
+#include "sim/schema/text.h"
 
 /* A selector in the words of -l, as status.selector wants it. */
 static char *selector_text(const json_t *selector) {
@@ -56,12 +57,33 @@ static int scale_of(const struct resource *res, const json_t *obj, json_t **out,
     return 0;
 }
 
+/* With a Scale, or with its Table. */
+static int answer(struct call *c, const json_t *scale, struct failure *f) {
+    if (c->accept.as != ACCEPT_TABLE) {
+        api_answer_value(c, 200, "autoscaling", "v1", "Scale", scale);
+        return 0;
+    }
+    struct api_table_options o = {.version = c->accept.beta ? "v1beta1" : "v1",
+                                  .now = c->api->world->clock.now};
+    _cleanup_err_ struct err err = ERR_INIT;
+    if (api_table_include_parse(query_get(&c->query, "includeObject"), &o.include, &err))
+        return fail_bad_request(f, "%s", err_msg(&err));
+    const struct api_table_kind *columns =
+        c->res->custom ? custom_scale_columns(c->res) : api_table_find("autoscaling", "Scale");
+    _cleanup_str_ struct str text = STR_INIT;
+    text_value(scale, &text);
+    c->reply->code = 200;
+    c->reply->content_type = "application/json";
+    api_table_object(columns, &o, scale, (struct view){text.p, text.len}, &c->reply->body);
+    str_addc(&c->reply->body, '\n');
+    return 0;
+}
+
 int scale_get(struct call *c, const struct record *r, struct failure *f) {
     _cleanup_json_ json_t *obj = record_json(r), *scale = NULL;
     if (scale_of(c->res, obj, &scale, f))
         return -1;
-    api_answer_value(c, 200, "autoscaling", "v1", "Scale", scale);
-    return 0;
+    return answer(c, scale, f);
 }
 
 /* Takes the number from a scale and updates the object with it. */
@@ -86,7 +108,7 @@ static int apply(struct call *c, const struct write_options *o, const json_t *sc
                                    "namespace sent on the request");
     const json_t *replicas = json_object_get(json_object_get(scale, "spec"), "replicas");
     json_int_t n = json_integer_value(replicas);
-    if (n < 0) {
+    if (n < 0 && !c->res->info->custom) { /* custom objects are checked as a whole, below */
         struct field_errors e = {0};
         field_error(&e, FIELD_INVALID, "spec.replicas", replicas,
                     "must be greater than or equal to 0");
@@ -110,12 +132,11 @@ static int apply(struct call *c, const struct write_options *o, const json_t *sc
     bool created;
     if (registry_update(&w, &obj, &r, &created, f))
         return -1;
-    _cleanup_json_ json_t *now = record_json(r), *answer = NULL;
+    _cleanup_json_ json_t *now = record_json(r), *set = NULL;
     record_unref(r);
-    if (scale_of(c->res, now, &answer, f))
+    if (scale_of(c->res, now, &set, f))
         return -1;
-    api_answer_value(c, 200, "autoscaling", "v1", "Scale", answer);
-    return 0;
+    return answer(c, set, f);
 }
 
 /* A Scale from the client; `prefix` comes before the decoder's words. */

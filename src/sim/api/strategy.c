@@ -126,6 +126,16 @@ static void drop_double_owners(json_t *obj) {
     json_array_extend(owners, once);
 }
 
+/* Is this the update that takes the last finalizer from an object that waits for nothing else? It
+ * is deleted instead of stored, and answered as it was sent (deleteWithoutFinalizers in apiserver's
+ * pkg/registry/generic/registry/store.go). */
+static bool goes(const json_t *obj) {
+    const json_t *meta = json_object_get(obj, "metadata");
+    return json_object_get(meta, "deletionTimestamp") &&
+           json_integer_value(json_object_get(meta, "deletionGracePeriodSeconds")) == 0 &&
+           json_array_size(json_object_get(meta, "finalizers")) == 0;
+}
+
 static int finish(struct strategy_call *c) {
     const struct strategy_ops *ops = c->s->ops;
     if (ops->finish)
@@ -134,7 +144,8 @@ static int finish(struct strategy_call *c) {
         return -1;
     /* what the server answers it has read back from its store, and reading sets defaults again:
      * that is how a Job gets the labels that its template got on the way */
-    strategy_default(c->s, c->obj);
+    if (!goes(c->obj))
+        strategy_default(c->s, c->obj);
     return 0;
 }
 

@@ -123,7 +123,7 @@ void check_job_status(struct strategy_call *c, const struct at *status) {
         bad_int(e, status, "terminating", at_int(status, "terminating"),
                 "terminating>0 is invalid for finished job");
     if ((changed(status, was, "ready") || changed(status, was, "active")) &&
-        at_int(status, "ready") > at_int(status, "active"))
+        at_has(status, "ready") && at_int(status, "ready") > at_int(status, "active"))
         bad_int(e, status, "ready", at_int(status, "ready"),
                 "cannot set more ready pods than active");
     if (met && job_has_condition(c->obj, "Failed", "True"))

@@ -27,8 +27,9 @@ int pod_bind(struct api *a, struct record *r, const char *node, struct failure *
 
 /* --- shared by the verbs --- */
 
-/* Answers with one object. */
-void api_answer(struct call *c, int code, const struct record *r);
+/* Answers with one object; fails where it cannot have the form that was asked for, which undoes
+ * nothing. */
+int api_answer(struct call *c, int code, const struct record *r, struct failure *f);
 /* Answers with a value that is not stored, of the given kind. */
 void api_answer_value(struct call *c, int code, const char *group, const char *version,
                       const char *kind, const json_t *value);

@@ -9,6 +9,7 @@
 #include "sim/api/registry.h"
 #include "sim/api/rules.h"
 #include "sim/api/subresources.h"
+#include "sim/schema/text.h"
 #include "sim/schema/text_read.h"
 
 static struct write write_of(struct call *c, bool dry_run) {
@@ -20,15 +21,16 @@ static struct write write_of(struct call *c, bool dry_run) {
                           .dry_run = dry_run};
 }
 
-void api_answer(struct call *c, int code, const struct record *r) {
+int api_answer(struct call *c, int code, const struct record *r, struct failure *f) {
     struct printer p;
-    _cleanup_failure_ struct failure f = FAILURE_INIT;
-    if (printer_init(&p, c, &f)) /* the write has happened: answer in the usual form */
-        p.include = API_TABLE_METADATA;
-    c->reply->code = code;
-    c->reply->content_type = printer_type(&p, false);
-    print_object(&p, r, &c->reply->body);
+    int rc = printer_init(&p, c, PRINT_OBJECT, f);
+    if (!rc) {
+        c->reply->code = code;
+        c->reply->content_type = printer_type(&p, false);
+        print_object(&p, r, &c->reply->body);
+    }
     printer_done(&p);
+    return rc;
 }
 
 int api_get(struct call *c, struct failure *f) {
@@ -43,13 +45,7 @@ int api_get(struct call *c, struct failure *f) {
         return -1;
     if (c->sub && streq(c->sub, "scale"))
         return scale_get(c, r, f);
-    struct printer p;
-    int rc = printer_init(&p, c, f);
-    printer_done(&p);
-    if (rc)
-        return -1;
-    api_answer(c, 200, r);
-    return 0;
+    return api_answer(c, 200, r, f);
 }
 
 int api_create(struct call *c, struct failure *f) {
@@ -64,9 +60,9 @@ int api_create(struct call *c, struct failure *f) {
     struct record *r;
     if (registry_create(&w, &obj, &r, f))
         return -1;
-    api_answer(c, 201, r);
+    int rc = api_answer(c, 201, r, f);
     record_unref(r);
-    return 0;
+    return rc;
 }
 
 static int check_name(struct call *c, json_t *obj, struct failure *f) {
@@ -101,9 +97,9 @@ int api_update(struct call *c, struct failure *f) {
     bool created;
     if (registry_update(&w, &obj, &r, &created, f))
         return -1;
-    api_answer(c, created ? 201 : 200, r);
+    int rc = api_answer(c, created ? 201 : 200, r, f);
     record_unref(r);
-    return 0;
+    return rc;
 }
 
 /* --- PATCH --- */
@@ -250,7 +246,7 @@ int api_patch_refused(struct call *c, const json_t *raw, const char *why, struct
         text_read((struct view){strna(c->req->body.p), c->req->body.len}, NULL, &body, NULL);
         go_value(&text, body);
     } else {
-        json_dump_text(raw, &text);
+        text_value(raw, &text);
     }
     json_t *given = json_stringn(text.p, text.len);
     field_error(&e, FIELD_INVALID, "patch", given, "%s", words);
@@ -271,6 +267,7 @@ static int decode_patched(struct call *c, const struct write_options *o, json_t 
     _cleanup_failure_ struct failure why = FAILURE_INIT;
     if (!json_is_object(raw))
         return api_patch_refused(c, raw, "the patch does not leave an object", f);
+    body_tame(c, raw);
     enum patch_kind kind;
     if (patch_kind_of(c, &kind, f))
         return -1;
@@ -326,18 +323,17 @@ int api_patch(struct call *c, struct failure *f) {
     bool created;
     if (registry_update(&w, &obj, &r, &created, f))
         return -1;
-    api_answer(c, 200, r);
+    rc = api_answer(c, 200, r, f);
     record_unref(r);
-    return 0;
+    return rc;
 }
 
 /* --- DELETE --- */
 
-static void answer_deleted(struct call *c, const struct record *r, bool gone, int code) {
-    if (!gone || rules_return_deleted(c->res)) {
-        api_answer(c, code, r);
-        return;
-    }
+static int answer_deleted(struct call *c, const struct record *r, bool gone, int code,
+                          struct failure *f) {
+    if (!gone || rules_return_deleted(c->res))
+        return api_answer(c, code, r, f);
     _cleanup_str_ struct str text = STR_INIT;
     struct jsonw w;
     jsonw_init(&w, &text, false);
@@ -348,6 +344,7 @@ static void answer_deleted(struct call *c, const struct record *r, bool gone, in
                                  ? "application/vnd.kubernetes.protobuf"
                                  : "application/json";
     print_status(c->accept.format, (struct view){str_get(&text), text.len}, &c->reply->body);
+    return 0;
 }
 
 int api_delete(struct call *c, struct failure *f) {
@@ -359,9 +356,9 @@ int api_delete(struct call *c, struct failure *f) {
     struct record *r;
     if (registry_delete(&w, &o, &r, &gone, f))
         return -1;
-    answer_deleted(c, r, gone, !gone && o.orphan_set && !o.orphan ? 202 : 200);
+    int rc = answer_deleted(c, r, gone, !gone && o.orphan_set && !o.orphan ? 202 : 200, f);
     record_unref(r);
-    return 0;
+    return rc;
 }
 
 int api_delete_collection(struct call *c, struct failure *f) {
@@ -375,20 +372,25 @@ int api_delete_collection(struct call *c, struct failure *f) {
                     f))
         return -1;
     struct printer p;
-    if (printer_init(&p, c, f))
+    if (printer_init(&p, c, PRINT_LIST, f))
         return -1;
     struct snapshot *snap = shelf_snapshot(c->res->shelf);
     struct list_head head = {.version = c->api->world->version, .remaining = ABSENT64};
     /* Which, and where the next page would begin. */
     VEC(struct record *) chosen = VEC_INIT;
+    int64_t more = 0;
     for (size_t i = 0; i < snap->n; i++) {
-        if (!filter_match(&filter, snap->items[i]))
+        if (c->ns && !str_same(snap->items[i]->obj->meta.ns, c->ns))
             continue;
-        if (lo.limit > 0 && chosen.len == (size_t)lo.limit) {
-            head.token = list_token(snap->version, chosen.p[chosen.len - 1], c->ns);
-            break;
-        }
-        *vec_push(&chosen) = snap->items[i];
+        if (lo.limit > 0 && chosen.len == (size_t)lo.limit)
+            more++;
+        else if (filter_match(&filter, snap->items[i]))
+            *vec_push(&chosen) = snap->items[i];
+    }
+    if (more) { /* as in lists, whether they are selected or not */
+        head.token = list_token(snap->version, chosen.p[chosen.len - 1], c->ns);
+        if (str_empty(lo.labels) && !filter.fields.len)
+            head.remaining = more;
     }
     if (!head.token && c->res->info->custom && p.accept.as == ACCEPT_OBJECT) /* as in lists */
         head.token = xstrdup("");

@@ -44,8 +44,19 @@ static void wake(struct watch *w) {
     }
 }
 
+/* The history has moved on without it. What it still had to tell is not kept for it: one that is
+ * not read would hold on to objects that are long gone. */
+static bool left_behind(struct watch *w) {
+    if (w->shelf && w->position >= shelf_first(w->shelf))
+        return false;
+    snapshot_unref(w->snap);
+    w->snap = NULL;
+    return true;
+}
+
 static void changed(void *arg, const struct change *change) {
     (void)change;
+    (void)left_behind(arg);
     wake(arg);
 }
 
@@ -98,6 +109,8 @@ static enum api_pull watch_pull(struct api_stream *stream, struct str *out) {
         return API_END;
     }
     w->printer.now = w->api->world->clock.now;
+    if (left_behind(w))
+        return API_END;
     while (w->snap && w->at < w->snap->n) {
         const struct record *r = w->snap->items[w->at++];
         if (filter_match(&w->filter, r))
@@ -111,8 +124,6 @@ static enum api_pull watch_pull(struct api_stream *stream, struct str *out) {
         snapshot_unref(w->snap);
         w->snap = NULL;
     }
-    if (!w->shelf || w->position < shelf_first(w->shelf))
-        return API_END;
     while (w->position < shelf_end(w->shelf)) {
         const struct change *c = shelf_change(w->shelf, w->position++);
         w->version = c->after->version;
@@ -200,7 +211,9 @@ static int begin(struct watch *w, const struct list_options *o, struct failure *
 int api_watch(struct call *c, const struct list_options *o, struct failure *f) {
     struct world *world = c->api->world;
     if (c->accept.yaml) /* there is no stream of it */
-        return fail(f, 406, "NotAcceptable", "a watch can be had as JSON or protobuf, not as YAML");
+        return fail(f, 406, "NotAcceptable",
+                    "only the following media types are accepted: application/json;stream=watch, "
+                    "application/vnd.kubernetes.protobuf;stream=watch");
     struct watch *w = xnew(struct watch);
     w->stream.ops = &watch_ops;
     w->api = c->api;
@@ -212,7 +225,7 @@ int api_watch(struct call *c, const struct list_options *o, struct failure *f) {
     if (name) /* a watch of one object: GET .../name?watch=1 */
         fields = xasprintf("metadata.name=%s%s%s", name, str_empty(o->fields) ? "" : ",",
                            strna(o->fields));
-    if (printer_init(&w->printer, c, f) ||
+    if (printer_init(&w->printer, c, PRINT_WATCH, f) ||
         filter_init(&w->filter, c->res->info, c->ns, o->labels, fields ? fields : o->fields,
                     resource_selectable(c->res), f) ||
         begin(w, o, f)) {
@@ -232,5 +245,6 @@ int api_watch(struct call *c, const struct list_options *o, struct failure *f) {
     c->reply->code = 200;
     c->reply->content_type = printer_type(&w->printer, true);
     c->reply->stream = &w->stream;
+    c->reply->watch = true;
     return 0;
 }

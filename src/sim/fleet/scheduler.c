@@ -70,7 +70,11 @@ static void bind_claims(struct scheduler *s, const struct pod *pod, const char *
         } else if (pvc) {
             struct record *pv = shelf_get(f->pvs->shelf, NULL, todo[i].volume);
             if (pv) {
-                json_t *obj = record_json(pv);
+                json_t *obj = record_json(pv), *meta = meta_of(obj);
+                if (!json_object_get(meta, "annotations"))
+                    json_object_set_new(meta, "annotations", json_object());
+                json_object_set_new(json_object_get(meta, "annotations"),
+                                    "pv.kubernetes.io/bound-by-controller", json_string("yes"));
                 json_object_set_new(json_object_get(obj, "spec"), "claimRef",
                                     json_pack("{s:s, s:s, s:s, s:s, s:s}", "kind",
                                               "PersistentVolumeClaim", "apiVersion", "v1",

@@ -595,6 +595,75 @@ static void test_slow_reader(void **state) {
     peer_free(p);
 }
 
+/* A byte now and then does not keep a whole reply in memory for ever. */
+static void test_reply_timeout(void **state) {
+    struct site *s = *state;
+    site_open(s, &(struct httpd_options){
+                     .limits = {.write_timeout = SEC(20), .reply_timeout = MSEC(300)}});
+    struct peer *p = peer_new_narrow(s);
+    peer_puts(p, GET("/hold"));
+    site_until(s, s->held.len == 1);
+    peer_pause(p);
+    size_t len = 64 << 20;
+    char *body = xcalloc(1, len);
+    struct http_reply reply = {.code = 200};
+    int64_t start = loop_now(s->loop);
+    exchange_reply_ref(site_take(s), &reply, &(struct http_ref){body, len, free, body});
+    struct loop_timer *sip = loop_timer_new(s->loop, on_sip, p);
+    while (httpd_stats(s->h).conns) {
+        loop_timer_set(sip, MSEC(10));
+        site_until(s, !loop_timer_pending(sip));
+    }
+    loop_timer_free(sip);
+    assert_true(loop_now(s->loop) - start >= MSEC(300));
+    assert_true(p->in.len < len);
+    peer_free(p);
+    /* One that is taken in time leaves nothing behind that could hit the next one. */
+    struct peer *q = peer_new(s);
+    peer_ask(q, GET("/a"), 200, "/a");
+    start = loop_now(s->loop);
+    site_until(s, loop_now(s->loop) - start > MSEC(500));
+    peer_ask(q, GET("/b"), 200, "/b");
+    peer_free(q);
+}
+
+/* The bodies of all requests together have a limit, whether they are ever complete or not. */
+static void test_many_bodies(void **state) {
+    struct site *s = *state;
+    site_open(s, &(struct httpd_options){.limits.max_bodies = 1000});
+    static char bytes[1000];
+    memset(bytes, 'x', sizeof bytes);
+    struct peer *first = peer_new(s), *gone = peer_new(s), *second = peer_new(s);
+    peer_puts(first, "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 700\r\n\r\n");
+    peer_send(first, bytes, 600);
+    peer_puts(gone, "POST /g HTTP/1.1\r\nHost: a\r\nContent-Length: 700\r\n\r\n");
+    peer_send(gone, bytes, 300);
+    site_until(s, httpd_stats(s->h).conns == 3);
+    for (int i = 0; i < 20; i++)
+        site_turn(s);
+    peer_kill(gone); /* it frees what it had */
+    site_until(s, httpd_stats(s->h).conns == 2);
+    peer_puts(second, "POST /b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n12c\r\n");
+    peer_send(second, bytes, 300);
+    peer_puts(second, "\r\n");
+    for (int i = 0; i < 20; i++)
+        site_turn(s);
+    assert_int_equal(second->in.len, 0);
+    peer_puts(second, "12c\r\n");
+    peer_send(second, bytes, 300);
+    peer_ask(second, NULL, 429, NULL);
+    peer_gone(second);
+    peer_send(first, bytes, 100);
+    peer_ask(first, NULL, 200, "/a");
+    for (int i = 0; i < 3; i++) { /* one after the other there is room for any number */
+        peer_puts(first, "POST /c HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n");
+        peer_send(first, bytes, 900);
+        peer_ask(first, NULL, 200, "/c");
+    }
+    peer_free(first);
+    peer_free(second);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SITE_TEST(test_one_after_the_other),
@@ -618,6 +687,8 @@ int main(void) {
         SITE_TEST(test_slowloris),
         SITE_TEST(test_write_timeout),
         SITE_TEST(test_slow_reader),
+        SITE_TEST(test_reply_timeout),
+        SITE_TEST(test_many_bodies),
     };
     return cmocka_run_group_tests_name("server_conn", tests, NULL, NULL);
 }

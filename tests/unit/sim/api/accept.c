@@ -40,25 +40,81 @@ static void test_forms(void **state) {
     const char *partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
     assert_int_equal(accept_parse(partial, OFFER_TABLE, &a, &f), 0);
     assert_int_equal(a.as, ACCEPT_PARTIAL);
-    /* of a list it is PartialObjectMetadataList */
-    assert_int_equal(accept_parse(partial, OFFER_TABLE | OFFER_LIST, &a, &f), -1);
-    assert_int_equal(f.code, 406);
+    assert_false(a.list);
+    assert_false(a.beta);
+    const char *list = "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io";
+    assert_int_equal(accept_parse(list, OFFER_TABLE, &a, &f), 0);
+    assert_true(a.list);
+    assert_true(a.beta);
 }
 
 static void test_refused(void **state) {
     (void)state;
     _cleanup_failure_ struct failure f = FAILURE_INIT;
     struct accept a;
+    assert_int_equal(accept_parse("text/html", OFFER_TABLE | OFFER_STREAM, &a, &f), -1);
+    assert_non_null(strstr(f.message, ", application/vnd.kubernetes.protobuf;stream=watch"));
+    failure_done(&f);
+    f = FAILURE_INIT;
     assert_int_equal(accept_parse("text/html", OFFER_TABLE, &a, &f), -1);
+    assert_null(strstr(f.message, "stream"));
+    failure_done(&f);
+    f = FAILURE_INIT;
+    /* routes know no half of a type, their handlers do */
+    assert_int_equal(accept_parse("application/*", OFFER_TABLE | OFFER_CUSTOM, &a, &f), 0);
+    assert_int_equal(accept_parse("application/*", OFFER_TABLE, &a, &f), -1);
     assert_int_equal(f.code, 406);
     assert_non_null(strstr(f.message, "406: Not Acceptable"));
+    assert_true(f.details);
+    failure_done(&f);
+    f = FAILURE_INIT;
+    /* the route takes it, and its handler finds no form */
+    assert_int_equal(
+        accept_parse("application/json;as=Table;v=v2;g=meta.k8s.io", OFFER_TABLE, &a, &f), -1);
+    assert_string_equal(f.message, "only the following media types are accepted: application/json, "
+                                   "application/yaml, application/vnd.kubernetes.protobuf");
+    assert_false(f.details);
     assert_int_equal(accept_parse(",,;;=,", 0, &a, &f), -1);
     assert_int_equal(
         accept_parse("application/json;as=Nope;v=v1;g=meta.k8s.io", OFFER_TABLE, &a, &f), -1);
 }
 
+#define PARTIAL  "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+#define PARTIALS "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+
+/* Whether a form fits is seen when the answer is there: after what else can go wrong, and after a
+ * write (transformResponseObject() in apiserver's pkg/endpoints/handlers/response.go). */
+static void test_forms_that_do_not_fit(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    const char *maps = "/api/v1/namespaces/default/configmaps";
+    json_t *e = sim_ask_as(&s, 406, "POST", maps, PARTIALS, "application/json",
+                           "{\"metadata\":{\"name\":\"x\"}}");
+    assert_string_equal(sim_str(e, "message"), "you requested PartialObjectMetadataList, but the "
+                                               "requested object is not a list (*core.ConfigMap)");
+    assert_string_equal(sim_str(e, "reason"), "NotAcceptable");
+    sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/configmaps/x", NULL);
+    sim_ask_as(&s, 404, "GET", "/api/v1/namespaces/default/configmaps/y", PARTIALS, NULL, NULL);
+    e = sim_ask_as(&s, 406, "GET", "/apis/policy/v1/poddisruptionbudgets", PARTIAL, NULL, NULL);
+    assert_string_equal(sim_str(e, "message"),
+                        "you requested PartialObjectMetadata, but the requested object is a list "
+                        "(*policy.PodDisruptionBudgetList)");
+    e = sim_ask_as(&s, 406, "GET", "/apis/coordination.k8s.io/v1/leases", PARTIAL, NULL, NULL);
+    assert_non_null(strstr(sim_str(e, "message"), "(*coordination.LeaseList)"));
+    sim_ask_as(&s, 400, "GET", "/api/v1/configmaps?fieldSelector=x%3D1", PARTIAL, NULL, NULL);
+    e = sim_ask_as(&s, 200, "GET", "/api/v1/namespaces/none/configmaps", PARTIALS, NULL, NULL);
+    assert_true(json_is_null(sim_at(e, "items")));
+    e = sim_ask_as(&s, 200, "GET", maps, "application/json;as=Table;v=v1beta1;g=meta.k8s.io", NULL,
+                   NULL);
+    assert_string_equal(sim_str(e, "apiVersion"), "meta.k8s.io/v1beta1");
+    assert_string_equal(sim_str(e, "rows.0.object.apiVersion"), "meta.k8s.io/v1beta1");
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forms_that_do_not_fit),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_refused),

@@ -16,7 +16,7 @@ static void test_formats(void **state) {
     struct sim_site s;
     sim_site_init(&s, false);
     sim_ask_as(&s, 201, "POST", "/api/v1/namespaces/default/configmaps", NULL, "application/yaml",
-               "metadata: {name: y}\ndata: {a: 'yes'}\n");
+               "metadata: {name: 'y'}\ndata: {a: 'yes'}\n");
     json_t *y = sim_ask_as(&s, 200, "GET", "/api/v1/namespaces/default/configmaps/y",
                            "application/vnd.kubernetes.protobuf", NULL, NULL);
     assert_null(y); /* no JSON */

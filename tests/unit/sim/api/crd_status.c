@@ -111,6 +111,10 @@ static void test_terminate(void **state) {
     assert_true(crd_condition(crd, "Terminating"));
     assert_string_equal(json_str(condition(crd, "Terminating"), "reason"),
                         "InstanceDeletionPending");
+    /* In the order of the canonical form, which the encoder of protobuf counts on. */
+    _cleanup_free_ char *text = json_dumps(condition(crd, "Terminating"), JSON_COMPACT);
+    assert_true(str_starts(text, "{\"type\":\"Terminating\",\"status\":\"True\","
+                                 "\"lastTransitionTime\":\"1970-01-01T00:00:00Z\",\"reason\":"));
 }
 
 int main(void) {

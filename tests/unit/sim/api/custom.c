@@ -57,9 +57,61 @@ static void test_life(void **state) {
     sim_site_done(&s);
 }
 
+/* The words are those of the server's handler of custom resources. */
+static void test_deprecated(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(
+        &s, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        "{\"metadata\":{\"name\":\"ships.example.com\"},\"spec\":{\"group\":\"example.com\","
+        "\"scope\":\"Cluster\",\"names\":{\"plural\":\"ships\",\"kind\":\"Ship\"},\"versions\":["
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{"
+        "\"type\":\"object\"}}},{\"name\":\"v1beta1\",\"served\":true,\"storage\":false,"
+        "\"deprecated\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+    sim_pass(&s, SEC(1));
+    sim_ask(&s, 200, "GET", "/apis/example.com/v1/ships", NULL);
+    assert_int_equal(s.last.warnings.len, 0);
+    sim_ask(&s, 200, "GET", "/apis/example.com/v1beta1/ships", NULL);
+    assert_int_equal(s.last.warnings.len, 1);
+    assert_string_equal(s.last.warnings.p[0],
+                        "example.com/v1beta1 Ship is deprecated; use example.com/v1 Ship");
+    sim_ask(&s, 404, "GET", "/apis/example.com/v1beta1/ships/none", NULL);
+    assert_int_equal(s.last.warnings.len, 1);
+    sim_site_done(&s);
+}
+
+/* The words of the decoder, with those of the handler before them unless it was a patch. */
+static void test_undecodable(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            "{\"metadata\":{\"name\":\"ships.example.com\"},\"spec\":{\"group\":\"example.com\","
+            "\"scope\":\"Namespaced\",\"names\":{\"plural\":\"ships\",\"kind\":\"Ship\"},"
+            "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+            "\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+    sim_pass(&s, SEC(1));
+    json_t *e = sim_ask(&s, 400, "POST", "/apis/example.com/v1/namespaces/default/ships",
+                        "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Ship\",\"metadata\":{"
+                        "\"name\":7}}");
+    assert_string_equal(
+        sim_str(e, "message"),
+        "Ship in version \"v1\" cannot be handled as a Ship: json: cannot unmarshal "
+        "number into Go struct field ObjectMeta.name of type string");
+    sim_ask(&s, 201, "POST", "/apis/example.com/v1/namespaces/default/ships",
+            "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Ship\",\"metadata\":{\"name\":\"x\"}}");
+    e = sim_ask(&s, 422, "PATCH", "/apis/example.com/v1/namespaces/default/ships/x",
+                "{\"metadata\":{\"labels\":[1]}}");
+    assert_null(strstr(sim_str(e, "message"), "cannot be handled"));
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_undecodable),
         cmocka_unit_test(test_life),
+        cmocka_unit_test(test_deprecated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

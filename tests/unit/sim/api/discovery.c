@@ -152,9 +152,9 @@ static void test_resources(void **state) {
     expect(&out,
            "{'kind':'APIResourceList','groupVersion':'v1','resources':["
            "{'name':'configmaps','singularName':'configmap','namespaced':true,"
-           "'kind':'ConfigMap'," ALL ",'shortNames':['cm']},"
+           "'kind':'ConfigMap'," ALL ",'shortNames':['cm'],'storageVersionHash':'qFsyl6wFWjQ='},"
            "{'name':'pods','singularName':'pod','namespaced':true,'kind':'Pod'," ALL
-           ",'shortNames':['po'],'categories':['all']},"
+           ",'shortNames':['po'],'categories':['all'],'storageVersionHash':'xPOwRZ+Yhw8='},"
            "{'name':'pods/binding','singularName':'','namespaced':true,'kind':'Binding',"
            "'verbs':['create']},"
            "{'name':'pods/eviction','singularName':'','namespaced':true,'group':'policy',"
@@ -164,7 +164,8 @@ static void test_resources(void **state) {
     assert_true(discovery_resources(&d, "b.example.com", "v1", &out));
     expect(&out, "{'kind':'APIResourceList','apiVersion':'v1','groupVersion':'b.example.com/v1',"
                  "'resources':[{'name':'widgets','singularName':'widget','namespaced':true,"
-                 "'kind':'Widget'," CUSTOM ",'shortNames':['wd','a'],'categories':['all','zoo']},"
+                 "'kind':'Widget'," CUSTOM ",'shortNames':['wd','a'],'categories':['all','zoo'],"
+                 "'storageVersionHash':'c+ufeAyjVs8='},"
                  "{'name':'widgets/status','singularName':'','namespaced':true,"
                  "'kind':'Widget'," PART "},"
                  "{'name':'widgets/scale','singularName':'','namespaced':true,"

@@ -24,7 +24,21 @@ static void test_documents(void **state) {
     assert_non_null(json_object_get(sim_at(o, "paths"), "apis/apps/v1"));
     json_t *d = sim_ask(&s, 200, "GET", "/openapi/v3/apis/apps/v1", NULL);
     assert_string_equal(sim_str(d, "openapi"), "3.0.0");
-    sim_ask(&s, 405, "POST", "/apis", "{}");
+    json_t *v2 = sim_ask(&s, 200, "GET", "/openapi/v2", NULL);
+    assert_non_null(json_object_get(sim_at(v2, "definitions"), "io.k8s.api.core.v1.Pod"));
+    char tag[20];
+    (void)snprintf(tag, sizeof tag, "%s", s.last.etag);
+    struct api_request again = {.method = "GET", .target = "/openapi/v2", .if_none_match = tag};
+    api_reply_done(&s.last);
+    api_serve(s.api, &again, &s.last);
+    assert_int_equal(s.last.code, 304);
+    sim_ask_as(&s, 406, "GET", "/openapi/v2", "text/html", NULL, NULL);
+    /* Of the documents these are routes with a method, the others answer to any. */
+    sim_ask(&s, 405, "POST", "/api", "{}");
+    sim_ask(&s, 405, "HEAD", "/api/v1", NULL);
+    sim_ask(&s, 405, "POST", "/version", "{}");
+    sim_ask(&s, 200, "POST", "/apis", "{}");
+    sim_ask(&s, 200, "DELETE", "/apis/apps", NULL);
     const char *type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     json_t *a = sim_ask_as(&s, 200, "GET", "/apis", type, NULL, NULL);
     assert_string_equal(sim_str(a, "kind"), "APIGroupDiscoveryList");

@@ -38,8 +38,9 @@ static void test_budget(void **state) {
     assert_string_equal(sim_str(e, "details.causes.0.message"),
                         "The disruption budget b needs 1 healthy pods and has 1 currently");
     assert_null(sim_at(e, "details.retryAfterSeconds"));
-    sim_ask(&s, 200, "PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b/status",
-            "{\"status\":{\"disruptionsAllowed\":1,\"currentHealthy\":2}}");
+    sim_ask(
+        &s, 200, "PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b/status",
+        "{\"status\":{\"disruptionsAllowed\":1,\"currentHealthy\":2,\"observedGeneration\":3}}");
     sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods/p/eviction?dryRun=All", evict);
     json_t *b =
         sim_ask(&s, 200, "GET", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b", NULL);
@@ -48,6 +49,9 @@ static void test_budget(void **state) {
     b = sim_ask(&s, 200, "GET", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b", NULL);
     assert_int_equal(sim_int(b, "status.disruptionsAllowed"), 0);
     assert_string_equal(sim_str(b, "status.disruptedPods.p"), "2026-11-15T00:00:00Z");
+    /* what the controller has seen, not what is there now: UpdateDisruptionAllowedCondition() */
+    assert_string_equal(sim_str(b, "status.conditions.0.status"), "False");
+    assert_int_equal(sim_int(b, "status.conditions.0.observedGeneration"), 3);
     json_t *p = sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/pods/p", NULL);
     assert_string_equal(sim_str(p, "metadata.deletionTimestamp"), "2026-11-15T00:00:30Z");
     assert_string_equal(sim_str(p, "status.conditions.1.type"), "DisruptionTarget");

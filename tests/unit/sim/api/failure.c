@@ -25,6 +25,31 @@ static void test_words(void **state) {
     assert_string_equal(f.message, "deployments.apps is forbidden: no");
 }
 
+/* Names come from paths: they are quoted as Go quotes. */
+static void test_odd_names(void **state) {
+    (void)state;
+    _cleanup_failure_ struct failure f = FAILURE_INIT;
+    fail_not_found(&f, "", "pods", "a\"b\n\xff");
+    assert_string_equal(f.message, "pods \"a\\\"b\\n\\xff\" not found");
+    fail_not_found(&f, "apps", "deployments", "");
+    assert_string_equal(f.message, "deployments.apps \"\" not found");
+}
+
+static void shout(char *text) {
+    *text = *text ? '!' : *text;
+}
+
+static void test_mended(void **state) {
+    (void)state;
+    _cleanup_failure_ struct failure f = FAILURE_INIT;
+    fail_bad_request(&f, "message");
+    failure_cause(&f, "R", "cause", "field");
+    failure_mend(&f, shout);
+    assert_string_equal(f.message, "!essage");
+    assert_string_equal(f.causes.p[0].message, "!ause");
+    assert_string_equal(f.causes.p[0].field, "!ield");
+}
+
 static void test_document(void **state) {
     (void)state;
     _cleanup_failure_ struct failure f = FAILURE_INIT;
@@ -46,6 +71,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_document),
+        cmocka_unit_test(test_odd_names),
+        cmocka_unit_test(test_mended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,12 +87,30 @@ static void test_lists(void **state) {
     assert_int_equal(e.v.len, 0);
 }
 
+/* As many as a request can hold: each is looked at, none of them with all the others. */
+static void test_very_many(void **state) {
+    (void)state;
+    struct field_errors e = {0};
+    for (int i = 0; i < 200000; i++) {
+        char field[32];
+        snprintf(field, sizeof field, "a[%d]", i % 100000);
+        field_error(&e, FIELD_REQUIRED, field, NULL, "a long text that is the same for all");
+    }
+    _cleanup_str_ struct str out = STR_INIT;
+    field_errors_text(&e, &out);
+    size_t n = 0;
+    for (size_t i = 0; i < out.len; i++)
+        n += out.p[i] == 'R';
+    assert_int_equal(n, 100000);
+    assert_true(str_starts(str_get(&out), "[a[0]: Required value: a long"));
+    field_errors_done(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_shown),
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_bodies),    cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_reasons),   cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_very_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

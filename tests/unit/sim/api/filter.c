@@ -41,9 +41,42 @@ static void test_fields(void **state) {
     sim_site_done(&s);
 }
 
+/* parseSelector() and UnescapeValue() in apimachinery's pkg/fields/selector.go. */
+static void test_words(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\"}}");
+    static const char *const everything[] = {"%3D", "!%3D", "%3D%3D", ",",
+                                             "%3D,metadata.name%3Dn1"};
+    for (size_t i = 0; i < ARRAY_LEN(everything); i++) {
+        char target[128];
+        (void)snprintf(target, sizeof target, "/api/v1/nodes?fieldSelector=%s", everything[i]);
+        json_t *l = sim_ask(&s, 200, "GET", target, NULL);
+        assert_int_equal(json_array_size(sim_at(l, "items")), 1);
+    }
+    static const char *const refused[][2] = {
+        {"%3Dx", "field label not supported: "},
+        {"metadata.name%3Da%3Db", "invalid field selector: unescaped character in value: 61"},
+        {"metadata.name%3Da%5Cb", "invalid field selector: invalid escape sequence: \\b"},
+        {"metadata.name%3Da%5C", "invalid field selector: invalid escape sequence: \\"},
+        {"x%3D1,a%3D1", "field label not supported: a"},
+        {"x,metadata.name%3D%5C1", "invalid field selector: invalid escape sequence: \\1"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        char target[128];
+        (void)snprintf(target, sizeof target, "/api/v1/nodes?fieldSelector=%s", refused[i][0]);
+        json_t *e = sim_ask(&s, 400, "GET", target, NULL);
+        assert_string_equal(sim_str(e, "message"), refused[i][1]);
+    }
+    sim_ask(&s, 200, "GET", "/api/v1/nodes?fieldSelector=metadata.name%3Da%5C,b%5C%3D%5C%5C", NULL);
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,15 @@ static void test_pages(void **state) {
     assert_string_equal(sim_str(l, "kind"), "ConfigMapList");
     assert_int_equal(json_array_size(sim_at(l, "items")), 2);
     assert_int_equal(sim_int(l, "metadata.remainingItemCount"), 1);
+    /* they are counted where nothing is selected by, and "=" selects by nothing */
+    l = sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/configmaps?limit=2&fieldSelector=%3D",
+                NULL);
+    assert_int_equal(sim_int(l, "metadata.remainingItemCount"), 1);
+    l = sim_ask(&s, 200, "GET",
+                "/api/v1/namespaces/default/configmaps?limit=2&fieldSelector=metadata.name!%3Dx",
+                NULL);
+    assert_null(sim_at(l, "metadata.remainingItemCount"));
+    l = sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/configmaps?limit=2", NULL);
     assert_null(sim_at(l, "items.0.kind")); /* typed lists do not repeat it */
     char next[512];
     (void)snprintf(next, sizeof next, "/api/v1/namespaces/default/configmaps?limit=2&continue=%s",
@@ -39,6 +48,16 @@ static void test_pages(void **state) {
                         sim_str(l, "metadata.resourceVersion"));
     assert_null(sim_at(rest, "metadata.continue"));
     sim_ask(&s, 400, "GET", "/api/v1/namespaces/default/configmaps?continue=nonsense", NULL);
+    /* the token is read first */
+    json_t *e =
+        sim_ask(&s, 400, "GET",
+                "/api/v1/namespaces/default/configmaps?continue=abc&resourceVersion=5", NULL);
+    assert_non_null(strstr(sim_str(e, "message"), "invalid continue token"));
+    char versioned[sizeof next + 32];
+    (void)snprintf(versioned, sizeof versioned, "%s&resourceVersion=5", next);
+    e = sim_ask(&s, 400, "GET", versioned, NULL);
+    assert_string_equal(sim_str(e, "message"),
+                        "specifying resource version is not allowed when using continue");
     sim_site_done(&s);
 }
 
@@ -74,9 +93,51 @@ static void test_versions(void **state) {
     sim_site_done(&s);
 }
 
+/* Continue tokens that were made by hand. The words are a real server's. */
+static void test_forged_tokens(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    static const struct {
+        const char *token, *why;
+    } rows[] = {
+        {"x", "illegal base64 data at input byte 0"},
+        {"YQ%3D%3D", "illegal base64 data at input byte 2"},
+        {"Y+Q", "illegal base64 data at input byte 1"},
+        {"YWFhYQA", "invalid character 'a' looking for beginning of value"},
+        /* [], {}, null */
+        {"W10", "json: cannot unmarshal array into Go value of type storage.continueToken"},
+        {"e30", "server does not recognize this encoded version "},
+        {"bnVsbA", "server does not recognize this encoded version "},
+        /* {"v":"meta.k8s.io/v1","rv":"1","start":"a"}, and with 1.5 */
+        {"eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6IjEiLCJzdGFydCI6ImEifQ",
+         "json: cannot unmarshal string into Go struct field continueToken.rv of type int64"},
+        {"eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MS41LCJzdGFydCI6ImEifQ",
+         "json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64"},
+        /* "start":5, "start":"../../a" */
+        {"eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0Ijo1fQ",
+         "json: cannot unmarshal number into Go struct field continueToken.start of type string"},
+        {"eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0IjoiLi4vLi4vYSJ9", "../../a"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char path[256], want[256];
+        snprintf(path, sizeof path, "/api/v1/configmaps?continue=%s", rows[i].token);
+        snprintf(want, sizeof want, "invalid continue token: continue key is not valid: %s",
+                 rows[i].why);
+        assert_string_equal(sim_str(sim_ask(&s, 400, "GET", path, NULL), "message"), want);
+    }
+    /* a version that there is not yet: "rv":9999999999 */
+    sim_ask(&s, 504, "GET",
+            "/api/v1/configmaps?continue="
+            "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6OTk5OTk5OTk5OSwic3RhcnQiOiJhIn0",
+            NULL);
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_forged_tokens),
         cmocka_unit_test(test_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

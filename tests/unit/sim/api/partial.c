@@ -133,11 +133,43 @@ static void test_write(void **state) {
     assert_string_equal(str_get(&out), "[[1,{\"a\":null,\"b\":[true,\"\xc3\xa4\"]}],null,1]");
 }
 
+/* What is an annotation of a whole DaemonSet only. */
+static void test_daemon_set(void **state) {
+    (void)state;
+#define GENERATION "\"deprecated.daemonset.template.generation\":\"12\""
+    static const char *const rows[][2] = {
+        {"{\"name\":\"a\",\"annotations\":{" GENERATION "}}", "{\"name\":\"a\"}"},
+        {"{\"annotations\":{" GENERATION "},\"name\":\"a\"}", "{\"name\":\"a\"}"},
+        {"{\"annotations\":{" GENERATION "}}", "{}"},
+        {"{\"annotations\":{\"a\":\"b\"," GENERATION "}}", "{\"annotations\":{\"a\":\"b\"}}"},
+        {"{\"annotations\":{" GENERATION ",\"x\":\"y\"}}", "{\"annotations\":{\"x\":\"y\"}}"},
+        {"{\"annotations\":{\"a\":\"b\"," GENERATION ",\"x\":\"y\"}}",
+         "{\"annotations\":{\"a\":\"b\",\"x\":\"y\"}}"},
+        {"{\"labels\":{" GENERATION "}}", "{\"labels\":{" GENERATION "}}"},
+        {"{\"annotations\":{\"a\":\"\\\"deprecated.daemonset.template.generation\\\":\"}}",
+         "{\"annotations\":{\"a\":\"\\\"deprecated.daemonset.template.generation\\\":\"}}"},
+    };
+#undef GENERATION
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        _cleanup_str_ struct str out = STR_INIT, whole = STR_INIT, wanted = STR_INIT;
+        partial_metadata(view_of(rows[i][0]), &out);
+        assert_string_equal(str_get(&out), rows[i][1]);
+        str_addf(&whole, "{\"metadata\":%s}", rows[i][0]);
+        str_addf(&wanted,
+                 "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\","
+                 "\"metadata\":%s}",
+                 rows[i][1]);
+        _cleanup_json_ json_t *value = json_loads(str_get(&whole), 0, NULL);
+        check_partial(NULL, view_of(str_get(&whole)), "v1", str_get(&wanted));
+        check_partial(value, none, "v1", str_get(&wanted));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_object),     cmocka_unit_test(test_list),
-        cmocka_unit_test(test_empty_list), cmocka_unit_test(test_member),
-        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_daemon_set), cmocka_unit_test(test_object),
+        cmocka_unit_test(test_list),       cmocka_unit_test(test_empty_list),
+        cmocka_unit_test(test_member),     cmocka_unit_test(test_write),
     };
     return cmocka_run_group_tests_name("partial", tests, NULL, NULL);
 }

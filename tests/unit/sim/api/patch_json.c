@@ -368,13 +368,31 @@ static void test_shifting(void **state) {
     assert_int_equal(json_array_size(json_object_get(out, "a")), (1 << 20) - 200);
 }
 
+/* Go writes maps in the order of their names, and so it writes whatever it has looked into; what it
+ * has only handed on stays as it was sent. */
+static void test_order(void **state) {
+    (void)state;
+    _cleanup_json_ json_t *live = js("{'m':{'z':1,'a':{'y':1,'b':1}},'l':[{'q':1,'p':1}],'c':1}");
+    _cleanup_json_ json_t *body = js("[{'op':'add','path':'/m/n','value':{'k':1,'j':2}},"
+                                     "{'op':'add','path':'/l/0/o','value':1},"
+                                     "{'op':'copy','from':'/m/z','path':'/b'}]");
+    _cleanup_json_ json_t *out = NULL;
+    _cleanup_failure_ struct failure failure = FAILURE_INIT;
+    struct patch patch = {.kind = PATCH_JSON, .body = body};
+    assert_int_equal(patch_apply(&patch, live, &out, NULL, &failure, NULL), 0);
+    _cleanup_free_ char *text = json_dumps(out, JSON_COMPACT);
+    assert_string_equal(text, "{\"b\":1,\"c\":1,\"l\":[{\"o\":1,\"p\":1,\"q\":1}],"
+                              "\"m\":{\"a\":{\"y\":1,\"b\":1},\"n\":{\"k\":1,\"j\":2},"
+                              "\"z\":1}}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rfc6902),  cmocka_unit_test(test_generous),
-        cmocka_unit_test(test_errors),   cmocka_unit_test(test_crashes),
-        cmocka_unit_test(test_notes),    cmocka_unit_test(test_text),
-        cmocka_unit_test(test_doubling), cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_shifting),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_rfc6902),
+        cmocka_unit_test(test_generous), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_crashes),  cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_doubling),
+        cmocka_unit_test(test_nesting),  cmocka_unit_test(test_shifting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,12 +88,27 @@ static void test_deep(void **state) {
     assert_json(at, "{}");
 }
 
+/* Go writes maps in the order of their names, and so it writes whatever it has looked into: what is
+ * unknown to the decoder is told in this order. */
+static void test_order(void **state) {
+    (void)state;
+    _cleanup_json_ json_t *live = js("{'z':1,'m':{'y':1,'b':2},'k':{'r':1,'q':2}}");
+    _cleanup_json_ json_t *body = js("{'m':{'x':1,'a':[{'d':1,'c':2}]},'c':{'f':1,'e':{}}}");
+    _cleanup_json_ json_t *out = NULL;
+    struct patch patch = {.kind = PATCH_MERGE, .body = body};
+    _cleanup_failure_ struct failure failure = FAILURE_INIT;
+    assert_int_equal(patch_apply(&patch, live, &out, NULL, &failure, NULL), 0);
+    _cleanup_free_ char *text = json_dumps(out, JSON_COMPACT);
+    assert_string_equal(text, "{\"c\":{\"e\":{},\"f\":1},\"k\":{\"r\":1,\"q\":2},"
+                              "\"m\":{\"a\":[{\"c\":2,\"d\":1}],\"b\":2,\"x\":1,\"y\":1},"
+                              "\"z\":1}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rfc7386),
-        cmocka_unit_test(test_nulls_in_lists),
-        cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_rfc7386), cmocka_unit_test(test_nulls_in_lists),
+        cmocka_unit_test(test_bodies),  cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

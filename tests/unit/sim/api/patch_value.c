@@ -41,6 +41,33 @@ static void test_pruned(void **state) {
     }
 }
 
+static void test_sorted(void **state) {
+    (void)state;
+    static const char *const rows[][3] = {
+        {"{'b':1,'a':{'d':1,'c':2}}", "{'a':{'d':1,'c':2},'b':1}", "{'a':{'c':2,'d':1},'b':1}"},
+        {"{'ab':1,'a':2,'B':[{'y':1,'x':2}],'':3,'\xc3\xa4':4}",
+         "{'':3,'B':[{'y':1,'x':2}],'a':2,'ab':1,'\xc3\xa4':4}",
+         "{'':3,'B':[{'x':2,'y':1}],'a':2,'ab':1,'\xc3\xa4':4}"},
+        {"{}", "{}", "{}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        _cleanup_json_ json_t *v = js(rows[i][0]);
+        for (int all = 0; all < 2; all++) {
+            _cleanup_json_ json_t *want = js(rows[i][1 + all]);
+            if (all)
+                value_sort_all(v);
+            else
+                value_sort(v);
+            _cleanup_free_ char *text = json_dumps(v, JSON_COMPACT);
+            _cleanup_free_ char *wanted = json_dumps(want, JSON_COMPACT);
+            assert_string_equal(text, wanted);
+        }
+    }
+    _cleanup_json_ json_t *scalar = json_integer(7);
+    value_sort_all(scalar);
+    assert_json(scalar, "7");
+}
+
 static void test_depth(void **state) {
     (void)state;
     static const struct {
@@ -71,10 +98,8 @@ static void test_depth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_copy),   cmocka_unit_test(test_order), cmocka_unit_test(test_pruned),
+        cmocka_unit_test(test_sorted), cmocka_unit_test(test_depth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

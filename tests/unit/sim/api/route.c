@@ -40,6 +40,25 @@ static void test_paths(void **state) {
         {"/openapi/v3/apis/apps/v1", ROUTE_OPENAPI_GROUP, "", "", ""},
         {"/version", ROUTE_VERSION, "", "", ""},
         {"/readyz/ping", ROUTE_HEALTH, "", "", ""},
+        /* escapes are undone first: a slash is a slash */
+        {"/api/v1/namespaces/a/pods/p%2Fstatus", ROUTE_RESOURCE, "a", "p", "status"},
+        {"/api/v1/namespaces/a%2Fpods%2F", ROUTE_RESOURCE, "a", "", ""},
+        {"/%61pi/v1/pods", ROUTE_RESOURCE, "", "", ""},
+        {"/api/v1/namespaces/a/pods/%2e%2e", ROUTE_RESOURCE, "a", "..", ""},
+        {"/api/v1/namespaces/a/pods/p%00", ROUTE_NONE, "", "", ""},
+        {"/api/v1/namespaces/a/pods/%zz", ROUTE_NONE, "", "", ""},
+        /* slashes at the end, and nothing between two */
+        {"/api/v1/pods/", ROUTE_RESOURCE, "", "", ""},
+        {"/api/v1//", ROUTE_RESOURCES, "", "", ""},
+        {"/api/v1/namespaces//pods", ROUTE_RESOURCE, "", "", ""},
+        {"/healthz/", ROUTE_NONE, "", "", ""},
+        {"/", ROUTE_ROOT, "", "", ""},
+        {"/index.html", ROUTE_ROOT, "", "", ""},
+        {"/version/x", ROUTE_UNKNOWN, "", "", ""},
+        {"/api/v1/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p", ROUTE_UNKNOWN, "", "", ""},
+        {"/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p", ROUTE_NONE, "", "", ""},
+        {"api", ROUTE_NONE, "", "", ""},
+        {"", ROUTE_NONE, "", "", ""},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct api_request req = {.target = rows[i].target};

@@ -80,11 +80,35 @@ static void test_restart_policy(void **state) {
                    "valid values: \"OnFailure\", \"Never\"");
 }
 
+/* A Job that is sent without labels gets those of its template when it is read back. One that goes
+ * with its last finalizer is not read back: it is answered as it was sent. */
+static void test_last_finalizer(void **state) {
+#define BARE "'spec':{'template':{'metadata':null}}"
+    _cleanup_json_ json_t *job = expect_taken(JOB(""));
+    (void)state;
+    _cleanup_json_ json_t *stays =
+        expect_change_taken(job, STRATEGY_STATUS, "{'metadata':{'labels':null}," BARE "}");
+    expect_member(stays, "metadata/labels/job-name", "'a'");
+    json_t *meta = json_object_get(job, "metadata");
+    json_object_set_new(meta, "deletionTimestamp", json_string("2026-01-02T03:04:05Z"));
+    json_object_set_new(meta, "deletionGracePeriodSeconds", json_integer(0));
+    json_object_set_new(meta, "finalizers", json_pack("[s]", "foregroundDeletion"));
+    _cleanup_json_ json_t *waits =
+        expect_change_taken(job, STRATEGY_STATUS, "{'metadata':{'labels':null}," BARE "}");
+    expect_member(waits, "metadata/labels/job-name", "'a'");
+    _cleanup_json_ json_t *goes = expect_change_taken(
+        job, STRATEGY_STATUS, "{'metadata':{'labels':null,'finalizers':null}," BARE "}");
+    expect_member(goes, "metadata/labels", NULL);
+    expect_member(goes, "spec/template/metadata/labels/job-name", "'a'");
+#undef BARE
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded),  cmocka_unit_test(test_generated_selector),
-        cmocka_unit_test(test_defaults),  cmocka_unit_test(test_selector),
-        cmocka_unit_test(test_immutable), cmocka_unit_test(test_restart_policy),
+        cmocka_unit_test(test_recorded),       cmocka_unit_test(test_generated_selector),
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_selector),
+        cmocka_unit_test(test_immutable),      cmocka_unit_test(test_restart_policy),
+        cmocka_unit_test(test_last_finalizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,9 +51,12 @@ static void test_counts(void **state) {
     expect_change_refused(job, STRATEGY_STATUS, "{'status':{'active':-1,'failed':-1}}",
                           "Job.batch \"a\" is invalid: [status.active: Invalid value: -1: must be "
                           "greater than or equal to 0, status.failed: Invalid value: -1: must be "
-                          "greater than or equal to 0, status.ready: Invalid value: 0: cannot set "
-                          "more ready pods than active, status.failed: Invalid value: -1: cannot "
+                          "greater than or equal to 0, status.failed: Invalid value: -1: cannot "
                           "decrease the failed counter]");
+    /* validateJobStatus() in pkg/apis/batch/validation: unless nobody has counted them */
+    expect_change_refused(job, STRATEGY_STATUS, "{'status':{'active':1,'ready':2}}",
+                          "Job.batch \"a\" is invalid: status.ready: Invalid value: 2: cannot set "
+                          "more ready pods than active");
 }
 
 int main(void) {

@@ -104,8 +104,34 @@ static void test_refused_patches(void **state) {
     sim_site_done(&s);
 }
 
+/* Some of a collection: whether what follows would be selected nobody looks. */
+static void test_part_of_a_collection(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    for (const char *n = "abc"; *n; n++) {
+        char body[128];
+        (void)snprintf(body, sizeof body,
+                       "{\"metadata\":{\"name\":\"%c\",\"labels\":{\"n\":\"%c\"}}}", *n, *n);
+        sim_ask(&s, 201, "POST", "/api/v1/namespaces/kube-public/configmaps", body);
+    }
+    json_t *l =
+        sim_ask(&s, 200, "DELETE",
+                "/api/v1/namespaces/kube-public/configmaps?limit=1&labelSelector=n%3Da", NULL);
+    assert_int_equal(json_array_size(sim_at(l, "items")), 1);
+    assert_non_null(sim_str(l, "metadata.continue"));
+    assert_null(sim_at(l, "metadata.remainingItemCount"));
+    l = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/kube-public/configmaps?limit=1", NULL);
+    assert_int_equal(sim_int(l, "metadata.remainingItemCount"), 1);
+    l = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/kube-public/configmaps?limit=1", NULL);
+    assert_null(sim_at(l, "metadata.continue"));
+    assert_null(sim_at(l, "metadata.remainingItemCount"));
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_part_of_a_collection),
         cmocka_unit_test(test_patches),
         cmocka_unit_test(test_collection),
         cmocka_unit_test(test_refused_patches),
