@@ -67,6 +67,7 @@ struct sim_server {
     size_t queued;  /* bytes of all streams, as last looked: never less than they are */
     int64_t looked; /* when all were looked at */
     struct held *held;
+    struct str scratch; /* what a stream adds: a buffer of its own would be kept for each watch */
 };
 
 static void flow_free(struct flow *f) {
@@ -113,8 +114,7 @@ static void look_around(struct sim_server *s) {
     }
 }
 
-static void flow_write(struct flow *f) {
-    const struct str *body = &f->reply.body;
+static void flow_write(struct flow *f, const struct str *body) {
     size_t before = exchange_queued(f->exchange);
     if (!before)
         f->since = loop_now(f->server->loop); /* until now there was nothing to take */
@@ -133,9 +133,9 @@ static void pump(void *arg) {
             look_around(s); /* f may be gone after it */
             return;
         }
-        str_reset(&f->reply.body);
-        enum api_pull state = api_stream_pull(f->reply.stream, &f->reply.body);
-        flow_write(f);
+        str_reset(&s->scratch);
+        enum api_pull state = api_stream_pull(f->reply.stream, &s->scratch);
+        flow_write(f, &s->scratch);
         if (state == API_WAIT)
             return;
         if (state == API_END) {
@@ -335,7 +335,8 @@ static void handle(void *arg, struct exchange *x) {
         f->reply.stream->wake_arg = f;
         exchange_begin(x, &head);
         exchange_notify(x, &events, f);
-        flow_write(f);
+        flow_write(f, &f->reply.body);
+        str_done(&f->reply.body);
         pump(f);
     }
     for (size_t i = 0; i < n_texts; i++)
@@ -388,6 +389,7 @@ void sim_server_free(struct sim_server *s) {
         flow_abort(s->flows);
     httpd_free(s->httpd);
     held_unref(s->held);
+    str_done(&s->scratch);
     mem_wipe(s->token, strlen(s->token));
     free(s->token);
     free(s);

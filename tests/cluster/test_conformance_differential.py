@@ -4,6 +4,8 @@
 and after each step what they have come to is compared as well.  The first tests run each sequence twice on one server: what
 differs then would be a fault of the comparison.  differential.py beside this file runs single seeds and makes their differences small.
 
+On the simulator there are the first ones only: the others have it beside the real one already.
+
 $SLIPWAY_DIFF_SEED is the first seed (0), so that a run can go where no other has been.
 """
 
@@ -13,7 +15,7 @@ import os
 
 import diff_calls
 import diff_life
-from context import Context, limit
+from context import Context, limit, real_only
 from diff_pair import Pair, Side
 
 FIRST = int(os.environ.get("SLIPWAY_DIFF_SEED") or 0)
@@ -52,10 +54,12 @@ def test_lives_agree_with_themselves(ctx: Context) -> None:
 
 
 @limit(1800)
+@real_only("it is the other side")
 def test_calls_agree(ctx: Context) -> None:
     check(both(ctx, "calls").many("calls", range(FIRST, FIRST + CALLS), CALL_WORKERS))
 
 
 @limit(1800)
+@real_only("it is the other side")
 def test_lives_agree(ctx: Context) -> None:
     check(both(ctx, "lives").many("lives", range(FIRST, FIRST + LIVES), LIFE_WORKERS))

@@ -13,6 +13,10 @@
 
 /* How the real server's decoder begins when it cannot tell of what kind something is. */
 #define UNREADABLE "couldn't get version/kind; json parse error: "
+#define NO_STRUCT                                                                                  \
+    UNREADABLE                                                                                     \
+        "json: cannot unmarshal %s into Go value of type struct { APIVersion string "              \
+        "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }"
 /* Where the real server's table of kinds is made: its errors name it by that. */
 #define SCHEME "pkg/api/legacyscheme/scheme.go:30"
 
@@ -108,11 +112,7 @@ static int expect_object(struct call *c, json_t **out, bool bare, struct failure
         *out = json_object();
         return 0;
     }
-    _cleanup_free_ char *why =
-        xasprintf(UNREADABLE "json: cannot unmarshal %s into Go value of type struct { APIVersion "
-                             "string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
-                             "\"json:\\\"kind,omitempty\\\"\" }",
-                  json_type_go(*out));
+    _cleanup_free_ char *why = xasprintf(NO_STRUCT, json_type_go(*out));
     json_decref(*out);
     *out = NULL;
     return unreadable(c, why, bare, f);
@@ -160,6 +160,10 @@ void body_tame(struct call *c, json_t *obj) {
 /* Whether the decoder can tell of what kind the object is; else why not (SimpleMetaFactory). */
 static bool has_kind(const json_t *obj, struct str *why) {
     static const char *const keys[] = {"apiVersion", "kind"};
+    if (!json_is_object(obj)) {
+        str_addf(why, NO_STRUCT, json_type_go(obj));
+        return false;
+    }
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         const json_t *v = json_object_get(obj, keys[i]);
         if (v && !json_is_string(v) && !json_is_null(v)) {

@@ -483,24 +483,24 @@ int registry_delete(const struct write *w, const struct delete_options *o, struc
             if (streq(w->name, kept[i]))
                 return fail_forbidden(f, "", "namespaces", w->name,
                                       "this namespace may not be deleted");
-        /* A namespace goes when its contents have gone: the namespace controller sees to it. */
-        bool content =
-            json_array_size(json_object_get(json_object_get(obj, "spec"), "finalizers")) > 0;
-        if (content || finalizers) {
-            if (!meta_str(obj, "deletionTimestamp")) {
-                meta_set_time(obj, "deletionTimestamp", world->clock.now);
-                json_t *status = json_object_get(obj, "status");
-                if (!status) {
-                    status = json_object();
-                    json_object_set_new(obj, "status", status);
-                }
-                json_object_set_new(status, "phase", json_string("Terminating"));
-                return store(w, obj, out, f);
+        /* The first time it is marked, whatever it waits for; then it waits until its contents have
+         * gone, which the namespace controller sees to. */
+        if (!meta_str(obj, "deletionTimestamp")) {
+            meta_set_time(obj, "deletionTimestamp", world->clock.now);
+            json_t *status = json_object_get(obj, "status");
+            if (!status) {
+                status = json_object();
+                json_object_set_new(obj, "status", status);
             }
+            json_object_set_new(status, "phase", json_string("Terminating"));
+            return store(w, obj, out, f);
+        }
+        if (json_array_size(json_object_get(json_object_get(obj, "spec"), "finalizers"))) {
             *out = record_ref(r);
             return 0;
         }
-    } else if (w->res == w->api->crds) {
+    }
+    if (w->res == w->api->crds) {
         if (!meta_str(obj, "deletionTimestamp")) {
             meta_set_time(obj, "deletionTimestamp", world->clock.now);
             definition_terminate(obj, world->clock.now);
@@ -518,7 +518,7 @@ int registry_delete(const struct write *w, const struct delete_options *o, struc
     }
     meta_order(obj);
     struct record *last = record_ref(r);
-    if (graceful || (finalizers && w->res != w->api->namespaces)) {
+    if (graceful || finalizers) {
         _cleanup_json_ json_t *was = record_json(r);
         if (!json_equal(was, obj)) {
             record_unref(last);

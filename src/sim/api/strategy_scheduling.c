@@ -237,17 +237,24 @@ static void check_legacy_keys(struct field_errors *e, const struct at *constrain
     }
 }
 
-static void check_repeated(struct field_errors *e, const struct at *all, const struct at *one) {
-    const char *key = at_str(one, "topologyKey"), *when = at_str(one, "whenUnsatisfiable");
-    for (size_t i = one->index + 1; i < json_array_size(all->v); i++) {
-        struct at other = at_index(all, i);
-        if (!streq(at_str(&other, "topologyKey"), key) ||
-            !streq(at_str(&other, "whenUnsatisfiable"), when))
-            continue;
-        _cleanup_free_ char *pair = xasprintf("{%s, %s}", key, when);
-        bad_duplicate(e, one, "{topologyKey, whenUnsatisfiable}", pair);
-        return;
+/* "{topologyKey, whenUnsatisfiable}" */
+static char *spread_pair(const struct at *c) {
+    return xasprintf("{%s, %s}", at_str(c, "topologyKey"), at_str(c, "whenUnsatisfiable"));
+}
+
+/* Which constraints come again later. There may be as many as a body holds, so each is looked at
+ * once. */
+static bool *find_repeated(const struct at *all) {
+    size_t n = json_array_size(all->v);
+    bool *repeated = xcalloc(n + 1, sizeof *repeated);
+    _cleanup_json_ json_t *later = json_object();
+    while (n-- > 0) {
+        struct at one = at_index(all, n);
+        _cleanup_free_ char *pair = spread_pair(&one);
+        repeated[n] = json_object_get(later, pair) != NULL;
+        json_object_set_new_nocheck(later, pair, json_true());
     }
+    return repeated;
 }
 
 static void check_positive(struct field_errors *e, const struct at *at, const char *child) {
@@ -260,13 +267,17 @@ void check_spread(struct field_errors *e, const struct at *spec, const struct po
     static const char *const policies[] = {"Honor", "Ignore", NULL};
     static const char *const policy_keys[] = {"nodeAffinityPolicy", "nodeTaintsPolicy"};
     struct at list = at_child(spec, "topologySpreadConstraints");
+    _cleanup_free_ bool *repeated = find_repeated(&list);
     at_each(c, &list) {
         const char *when = at_str(&c, "whenUnsatisfiable");
         check_positive(e, &c, "maxSkew");
         if (!*at_str(&c, "topologyKey"))
             bad_required(e, &c, "topologyKey", "can not be empty");
         check_one_of(e, &c, "whenUnsatisfiable", actions);
-        check_repeated(e, &list, &c);
+        if (repeated[c.index]) {
+            _cleanup_free_ char *pair = spread_pair(&c);
+            bad_duplicate(e, &c, "{topologyKey, whenUnsatisfiable}", pair);
+        }
         if (at_has(&c, "minDomains")) {
             check_positive(e, &c, "minDomains");
             if (!streq(when, "DoNotSchedule"))

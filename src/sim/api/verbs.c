@@ -265,8 +265,10 @@ static int decode_patched(struct call *c, const struct write_options *o, json_t 
                           struct schema_notes *notes, json_t **out, struct failure *f) {
     const struct resource_info *i = c->res->info;
     _cleanup_failure_ struct failure why = FAILURE_INIT;
-    if (!json_is_object(raw))
-        return api_patch_refused(c, raw, "the patch does not leave an object", f);
+    if (!json_is_object(raw)) {
+        body_check_patched(raw, i->group, i->version, i->kind, &why);
+        return api_patch_refused(c, raw, why.message, f);
+    }
     body_tame(c, raw);
     enum patch_kind kind;
     if (patch_kind_of(c, &kind, f))

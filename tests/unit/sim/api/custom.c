@@ -104,6 +104,11 @@ static void test_undecodable(void **state) {
     e = sim_ask(&s, 422, "PATCH", "/apis/example.com/v1/namespaces/default/ships/x",
                 "{\"metadata\":{\"labels\":[1]}}");
     assert_null(strstr(sim_str(e, "message"), "cannot be handled"));
+    e = sim_ask_as(&s, 422, "PATCH",
+                   "/apis/example.com/v1/namespaces/default/ships/x?fieldValidation=Ignore", NULL,
+                   "application/merge-patch+json", "[]");
+    assert_non_null(strstr(sim_str(e, "message"), "\"[]\": couldn't get version/kind; json parse "
+                                                  "error: json: cannot unmarshal array into"));
     sim_site_done(&s);
 }
 

@@ -260,13 +260,48 @@ static void test_made_by_put(void **state) {
     sim_site_done(&s);
 }
 
+/* Delete() in pkg/registry/core/namespace/storage/storage.go: marked once, then gone when nothing
+ * is waited for. */
+static void test_namespace_without_finalizers(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"x\"}}");
+    json_t *ns = sim_ask(&s, 200, "PUT", "/api/v1/namespaces/x/finalize",
+                         "{\"metadata\":{\"name\":\"x\"},\"spec\":{}}");
+    assert_null(sim_at(ns, "spec.finalizers"));
+    ns = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/x", NULL);
+    assert_string_equal(sim_str(ns, "status.phase"), "Terminating");
+    assert_non_null(sim_str(ns, "metadata.deletionTimestamp"));
+    sim_ask(&s, 200, "GET", "/api/v1/namespaces/x", NULL);
+    sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/x", NULL);
+    sim_ask(&s, 404, "GET", "/api/v1/namespaces/x", NULL);
+    /* its own finalizers hold it too */
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces",
+            "{\"metadata\":{\"name\":\"y\",\"finalizers\":[\"example.com/hold\"]}}");
+    sim_ask(&s, 200, "PUT", "/api/v1/namespaces/y/finalize",
+            "{\"metadata\":{\"name\":\"y\",\"finalizers\":[\"example.com/hold\"]},\"spec\":{}}");
+    sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/y", NULL);
+    ns = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/y", NULL);
+    assert_int_equal(sim_int(ns, "metadata.deletionGracePeriodSeconds"), 0);
+    sim_ask(&s, 200, "PATCH", "/api/v1/namespaces/y", "{\"metadata\":{\"finalizers\":null}}");
+    sim_ask(&s, 404, "GET", "/api/v1/namespaces/y", NULL);
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_by_put),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_segments),        cmocka_unit_test(test_nul),
-        cmocka_unit_test(test_other_namespace), cmocka_unit_test(test_namespace_preconditions),
-        cmocka_unit_test(test_versions),        cmocka_unit_test(test_finalizers),
-        cmocka_unit_test(test_grace),           cmocka_unit_test(test_anothers_uid),
+        cmocka_unit_test(test_namespace_without_finalizers),
+        cmocka_unit_test(test_made_by_put),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_nul),
+        cmocka_unit_test(test_other_namespace),
+        cmocka_unit_test(test_namespace_preconditions),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_finalizers),
+        cmocka_unit_test(test_grace),
+        cmocka_unit_test(test_anothers_uid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,11 @@ static void test_refused_patches(void **state) {
         {"", "json", "{", 400, "error decoding patch: unexpected end of JSON input"},
         {"?fieldValidation=Ignore", "json", "{", 400, "unexpected end of JSON input"},
         {"?fieldValidation=Ignore", "merge", "{", 400, "Invalid JSON Patch"},
+        {"?fieldValidation=Ignore", "merge", "[]", 422,
+         " \"\" is invalid: patch: Invalid value: \"[]\": couldn't get version/kind; json parse "
+         "error: "
+         "json: cannot unmarshal array into Go value of type struct { APIVersion string "
+         "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }"},
     };
     struct sim_site s;
     sim_site_init(&s, false);
