@@ -15,8 +15,8 @@
 #define UNREADABLE "couldn't get version/kind; json parse error: "
 #define NO_STRUCT                                                                                  \
     UNREADABLE                                                                                     \
-        "json: cannot unmarshal %s into Go value of type struct { APIVersion string "              \
-        "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }"
+    "json: cannot unmarshal %s into Go value of type struct { APIVersion string "                  \
+    "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }"
 /* Where the real server's table of kinds is made: its errors name it by that. */
 #define SCHEME "pkg/api/legacyscheme/scheme.go:30"
 
