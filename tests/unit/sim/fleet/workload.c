@@ -44,6 +44,41 @@ static void test_claim(void **state) {
     sim_site_done(&s);
 }
 
+/* More sets of labels than it remembers, in any order: each gets its own answer, every time. */
+static void test_matcher(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    struct pair want[] = {{"app", "x"}};
+    const struct pair *list = pool_blob(
+        s.world->pool, &type_pair,
+        (struct pair[]){{pool_str(s.world->pool, "app", 3), pool_str(s.world->pool, "x", 1)}},
+        sizeof want);
+    struct label_selector selector = {.labels = list};
+    struct matcher m = {.selector = &selector};
+    const struct pair *labels[100];
+    for (int i = 0; i < 100; i++) {
+        char zone[8];
+        int n = snprintf(zone, sizeof zone, "z%d", i);
+        struct pair two[] = {
+            {pool_str(s.world->pool, "app", 3), pool_str(s.world->pool, i % 3 ? "x" : "y", 1)},
+            {pool_str(s.world->pool, "zone", 4), pool_str(s.world->pool, zone, (size_t)n)}};
+        labels[i] = pool_blob(s.world->pool, &type_pair, two, sizeof two);
+    }
+    for (int i = 0; i < 1000; i++) {
+        int k = i * 37 % 100;
+        assert_int_equal(matcher_match(&m, labels[k]), k % 3 != 0);
+        assert_false(matcher_match(&m, NULL));
+    }
+    /* nothing selects nothing */
+    struct matcher none = {.selector = NULL};
+    assert_false(matcher_match(&none, labels[1]));
+    for (int i = 0; i < 100; i++)
+        pool_unref(s.world->pool, labels[i]);
+    pool_unref(s.world->pool, list);
+    sim_site_done(&s);
+}
+
 static void test_rank(void **state) {
     (void)state;
     struct sim_site s;
@@ -79,6 +114,7 @@ static void test_rank(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_matcher),
         cmocka_unit_test(test_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
