@@ -39,6 +39,7 @@ class Maker(Views):
         self.r = Random(seed)
         self.kinds = self.r.sample(NAMESPACED, 4) + self.r.sample(SCOPED, 1) + [POD, BUDGET]
         self.made: list[tuple[Kind, str]] = []
+        self.generated = 0
 
     def kind(self) -> Kind:
         return self.r.choice(self.kinds if self.r.random() < 0.9 else ALL_KINDS)
@@ -74,7 +75,9 @@ class Maker(Views):
         good = body(self.r, kind, name)
         if self.r.random() < 0.1:
             good["metadata"].pop("name")
-            good["metadata"]["generateName"] = f"gen-{name}-" if kind.namespaced else f"{name}-gen-"
+            # Each another one: what is random in the names must not decide their order, and with it where pages end.
+            self.generated += 1
+            good["metadata"]["generateName"] = f"gen-{name}{self.generated}-" if kind.namespaced else f"{name}-gen{self.generated}-"
         else:
             self.made.append((kind, name))
         content = "application/yaml" if self.r.random() < 0.03 else JSON  # what is JSON is YAML too
@@ -153,8 +156,8 @@ class Maker(Views):
         kind, name = self.target()
         path = kind.path("@ns@", name)
         if r.random() < (0.25 if kind.status else 0.03):
-            return call("PATCH", query(path + "/status", **self.options("dryRun", "fieldValidation")), {"status": self.status(kind)},
-                        PATCHES[r.choice(("merge", "strategic"))])
+            where = query(path + "/status", **self.options("dryRun", "fieldValidation"))
+            return call("PATCH", where, {"status": self.status(kind)}, PATCHES[r.choice(("merge", "strategic"))])
         content = r.choice(("merge", "merge", "strategic", "json"))
         drawn = self.json_patch(path) if content == "json" else self.merge_patch(kind, path)
         if r.random() < 0.05:
@@ -212,11 +215,13 @@ class Maker(Views):
             {"spec": {"masts": 3, "hull": "steel"}}, {"spec": {"masts": 99}},
             {"metadata": {"labels": {"$patch": "replace", "app": "db"}}},
             {"metadata": {"$deleteFromPrimitiveList/finalizers": ["slipway.dev/hold"]}}, {"status": {"replicas": 7}},
-            {"spec": None}, {"metadata": None}, {"metadata": {"annotations": None}}, {"spec": {"z": 1, "a": {"c": 1, "b": 2}}, "b": 0},
+            {"spec": None}, {"metadata": None}, {"metadata": {"annotations": None}},
+            {"spec": {"z": 1, "a": {"c": 1, "b": 2}}, "b": 0},
             {"metadata": {"generateName": "x-", "generation": 7, "creationTimestamp": None}},
             {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": NOBODY}]}},
             {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": NOBODY, "controller": True},
-                                              {"apiVersion": "v1", "kind": "Node", "name": "b", "uid": "other", "controller": True}]}},
+                                              {"apiVersion": "v1", "kind": "Node", "name": "b", "uid": "other",
+                                               "controller": True}]}},
             {"metadata": {"deletionTimestamp": "2026-01-02T03:04:05Z", "namespace": "elsewhere"}},
             {"spec": {"selector": {"matchLabels": {"app": "other"}}}}, {"spec": {"replicas": 2**31}}, {"spec": {"replicas": 1.5}},
             {"spec": {"nodeName": "n9"}}, {"spec": {"terminationGracePeriodSeconds": 1}}, {"spec": {"activeDeadlineSeconds": 5}},
@@ -262,7 +267,9 @@ class Maker(Views):
     def delete_many(self) -> dict:
         kind = self.r.choice([k for k in self.kinds if k.namespaced])
         limited = {"limit": 1} if self.r.random() < 0.2 else {}
-        fields = {"fieldSelector": self.r.choice(("metadata.name=a", "metadata.name!=a", "nope=1"))} if self.r.random() < 0.2 else {}
+        fields: dict[str, str] = {}
+        if self.r.random() < 0.2:
+            fields["fieldSelector"] = self.r.choice(("metadata.name=a", "metadata.name!=a", "nope=1"))
         options = {"gracePeriodSeconds": self.r.choice(GRACES)} if self.r.random() < 0.3 else None
         return call("DELETE", query(kind.path("@ns@"),
                                     labelSelector=self.r.choice(("app=web", "app=db", "!app", "tier=1", "=")),
@@ -285,19 +292,22 @@ class Maker(Views):
         """Strategic patches that say more than what is to be there."""
         kind, name = self.target(*[k for k in self.kinds if k is not BOAT])
         containers = {"containers": self.r.choice((
-            [{"$patch": "replace"}, {"name": "new", "image": IMAGE}], [{"name": "main", "$patch": "delete"}, {"name": "x", "image": IMAGE}],
+            [{"$patch": "replace"}, {"name": "new", "image": IMAGE}],
+            [{"name": "main", "$patch": "delete"}, {"name": "x", "image": IMAGE}],
             [{"name": "main", "env": [{"name": "A", "$patch": "delete"}, {"name": "C", "value": "1"}]}],
             [{"name": "main", "ports": [{"containerPort": 80, "$patch": "delete"}]}],
             [{"name": "main", "command": None, "resources": {"$patch": "replace", "limits": {"cpu": "8"}}}],
             [{"image": "no-name"}], [{"name": "main", "$patch": "nope"}]))}
         order = {"$setElementOrder/containers": [{"name": "side"}, {"name": "main"}]} if self.r.random() < 0.4 else {}
         spec = self.r.choice(({**containers, **order}, {"tolerations": [{"key": "t", "operator": "Exists"}]},
-                              {"volumes": [{"name": "v", "$patch": "delete"}]}, {"volumes": [{"name": "v", "$retainKeys": ["name",
-                               "emptyDir"], "emptyDir": {}}]}, {"nodeSelector": {"$patch": "replace", "a": "b"}}))
+                              {"volumes": [{"name": "v", "$patch": "delete"}]},
+                              {"volumes": [{"name": "v", "$retainKeys": ["name", "emptyDir"], "emptyDir": {}}]},
+                              {"nodeSelector": {"$patch": "replace", "a": "b"}}))
         whole = {"spec": spec if kind in (POD, NAMESPACE_KIND) else {"template": {"spec": spec}}}
         meta = self.r.choice((
             {"metadata": {"labels": {"$patch": "delete"}}}, {"metadata": {"annotations": {"$retainKeys": ["x"], "x": "1"}}},
-            {"metadata": {"finalizers": ["slipway.dev/more"], "$setElementOrder/finalizers": ["slipway.dev/more", "slipway.dev/hold"]}},
+            {"metadata": {"finalizers": ["slipway.dev/more"],
+                          "$setElementOrder/finalizers": ["slipway.dev/more", "slipway.dev/hold"]}},
             {"metadata": {"ownerReferences": [{"uid": NOBODY, "$patch": "delete"}]}}, {"$patch": "replace", "data": {"only": "x"}},
             {"$patch": "delete"}, {"data": {"$patch": "replace", "r": "1"}}, {"$retainKeys": ["metadata"]}))
         return call("PATCH", query(kind.path("@ns@", name), **self.options("dryRun", "fieldValidation")),

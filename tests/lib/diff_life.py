@@ -3,8 +3,8 @@
     steps = sequence(seed)
 
 A step is a call as in diff_calls, or one on a pod that has another name on each server: {"pod_of": labels, "index": n, ...},
-whose @pod@ is the n-th pod of those labels; {"taint": node, "taints": [...]}; or {"end": true}, where the namespace goes.  Nodes are
-called @ns@-n-0 and so on.  A pure function of the seed.
+whose @pod@ is the n-th pod of those labels; {"taint": node, "taints": [...]}; or {"end": true}, where the namespace goes.
+Nodes are called @ns@-n-0 and so on.  A pure function of the seed.
 
 Everything is of a kind that has one outcome: no rollout meets a full cluster, and where a choice is the scheduler's only the
 number of pods that found a place is looked at.

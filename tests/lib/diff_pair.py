@@ -112,7 +112,8 @@ class Pair:
     def difference(self, what: str, seed: int) -> list[str]:
         lines = self.run(what, seed, SEQUENCES[what](seed))
         names = " and ".join(side.name for side in self.sides)
-        return [f"seed {seed}: {names} differ; python3 tests/cluster/differential.py --{what} --seed {seed} --shrink"] + lines if lines else []
+        again = f"python3 tests/cluster/differential.py --{what} --seed {seed} --shrink"
+        return [f"seed {seed}: {names} differ; {again}", *lines] if lines else []
 
     def many(self, what: str, seeds: range, workers: int) -> list[str]:
         """The differences of all seeds, with how many differ in the first line."""

@@ -28,7 +28,7 @@ REPLACED = [
     (re.compile(r"20[0-9]{2}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"),
      lambda m: m[0] if m[0].startswith("2026-01-02T03:04:05") else "TIME"),
     (re.compile(rf"kube-api-access-{RANDOM}"), "kube-api-access-RANDOM"),
-    (re.compile(rf"\b(gen-[a-c]-|NS-[a-c]-gen-){RANDOM}\b"), r"\1RANDOM"),
+    (re.compile(rf"\b(gen-[a-c]\d+-|NS-[a-c]-gen\d+-){RANDOM}\b"), r"\1RANDOM"),
     (re.compile(r"\b(dep\d+)-[0-9a-z]{6,10}\b(?!-RANDOM)"), r"\1-HASH"),
     (re.compile(rf"\b(dep\d+-HASH|(?:rs|ds|job|pod)\d+)-{RANDOM}\b"), r"\1-RANDOM"),
     (re.compile(r"\b((?:sts|ds)\d+)-[0-9a-z]{8,10}\b"), r"\1-HASH"),
@@ -196,8 +196,9 @@ class Player:
             meta, made = event["object"]["metadata"], self.told(event)
             before = last.get(meta["name"])
             last[meta["name"]] = made["object"]
-            # A write that changes nothing that is shown, but managedFields or how the bytes are kept in etcd: there are none of these in
-            # the simulator, which has no managedFields to know it by.  In metadata alone it cannot be told from one of the rest.
+            # A write that changes nothing that is shown, but managedFields or how the bytes are kept in etcd: there are none of
+            # these in the simulator, which has no managedFields to know it by.  In metadata alone it cannot be told from one of
+            # the rest.
             silent = step["accept"] == PARTIAL or "managedFields" in meta
             if event["type"] != "MODIFIED" or made["object"] != before or not silent:
                 shown.append(made)

@@ -1,4 +1,4 @@
-"""Steps of the differential test that look at what is there: lists, selectors, pages, tables, metadata alone, first events of a watch.
+"""Steps of the differential test that look at what is there: lists, selectors, pages, tables, metadata, a watch's first events.
 
 A part of diff_calls.Maker, which has `r`, `kind()` and `target()`.  Beside calls there are two steps more:
 
@@ -19,9 +19,9 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIALS = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 KUBECTL = f"{TABLE},application/json;as=Table;v=v1beta1;g=meta.k8s.io,{JSON}"
 
-LABELS = ("app", "!app", "app=web", "app==web", "app!=web", "app in (web,db)", "app notin (web)", "app in (,web)", "tier>0", "tier<2",
-          "tier=1,app", "app=", "app,!tier", "seq", "=", "a in", "app=web=x", "tier<x", "", "a b", "app=a b", "x/y/z=1", "app in ()",
-          "!", ",", "app=web,")
+LABELS = ("app", "!app", "app=web", "app==web", "app!=web", "app in (web,db)", "app notin (web)", "app in (,web)", "tier>0",
+          "tier<2", "tier=1,app", "app=", "app,!tier", "seq", "=", "a in", "app=web=x", "tier<x", "", "a b", "app=a b", "x/y/z=1",
+          "app in ()", "!", ",", "app=web,")
 FIELDS = {
     "Pod": ("spec.nodeName=nowhere", "status.phase=Running", "status.phase!=Running", "spec.restartPolicy=Always",
             "spec.schedulerName=default-scheduler", "spec.serviceAccountName=default", "spec.hostNetwork=false", "status.podIP=",
@@ -46,7 +46,7 @@ class Views:
     target: Callable[..., tuple[Kind, str]]
 
     def selection(self, kind: Kind) -> dict[str, object]:
-        """Of objects that are no namespace's only those of this sequence: the others are there on one server and not on the other."""
+        """Of objects that are no namespace's only those of this sequence: the others need not be on both servers."""
         r, chosen = self.r, {}
         if not kind.namespaced:
             chosen["labelSelector"] = "seq=@ns@"
@@ -75,7 +75,8 @@ class Views:
         kind, name = self.target()
         one = r.random() < 0.4
         accept = r.choice((KUBECTL, TABLE, PARTIAL if one else PARTIALS, PARTIALS if one else PARTIAL, "*/*", "application/*",
-                           "text/html", "application/yaml", "application/json;as=Table;v=v2;g=meta.k8s.io", "application/json;q=0.5"))
+                           "text/html", "application/yaml", "application/json;as=Table;v=v2;g=meta.k8s.io",
+                           "application/json;q=0.5"))
         shown = {"includeObject": r.choice(("None", "Metadata", "Object", "x"))} if r.random() < 0.4 else {}
         if one:
             return call("GET", query(kind.path("@ns@", name), **shown), accept=accept)
@@ -88,7 +89,8 @@ class Views:
         accept = r.choice((TABLE, PARTIAL))
         if r.random() < 0.2:
             return call("DELETE", kind.path("@ns@", name), accept=accept)
-        return call("PATCH", kind.path("@ns@", name), {"metadata": {"labels": {"seen": str(r.randrange(3))}}}, PATCHES["merge"], accept)
+        seen = {"metadata": {"labels": {"seen": str(r.randrange(3))}}}
+        return call("PATCH", kind.path("@ns@", name), seen, PATCHES["merge"], accept)
 
     def pages(self) -> dict:
         """In a namespace: where pages end depends on what is there and not selected."""
