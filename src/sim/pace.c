@@ -3,8 +3,7 @@
 
 #include "base/mem.h"
 
-/* How much of a turn of the loop the world may take when it jumps, so that requests get their turn.
- */
+/* How much of a turn of the loop the world may take, so that requests and signals get theirs. */
 #define TURN MSEC(5)
 
 struct pace {
@@ -20,9 +19,28 @@ static int64_t target(const struct pace *p) {
     return p->world_start + (int64_t)((double)(loop_now(p->loop) - p->loop_start) * p->speed);
 }
 
+/* Lets things happen up to this time, for one turn at most: true when that was enough. */
+static bool move(struct pace *p, int64_t until) {
+    int64_t end = loop_now(p->loop) + TURN;
+    while (clock_next(&p->world->clock) <= until) {
+        clock_step(&p->world->clock, until);
+        if (loop_now(p->loop) >= end && clock_next(&p->world->clock) <= until)
+            return false;
+    }
+    return true;
+}
+
 void pace_catch_up(struct pace *p) {
-    if (p->speed > 0)
-        clock_run(&p->world->clock, target(p));
+    if (p->speed <= 0)
+        return;
+    int64_t until = target(p);
+    if (move(p, until)) {
+        clock_run(&p->world->clock, until);
+        return;
+    }
+    /* The world cannot keep up with this speed: it goes on from where it is. */
+    p->loop_start = loop_now(p->loop);
+    p->world_start = p->world->clock.now;
 }
 
 void pace_update(struct pace *p) {
@@ -42,13 +60,10 @@ void pace_update(struct pace *p) {
 
 static void due(void *arg) {
     struct pace *p = arg;
-    if (p->speed > 0) {
+    if (p->speed > 0)
         pace_catch_up(p);
-    } else {
-        int64_t end = loop_now(p->loop) + TURN;
-        while (clock_step(&p->world->clock, INT64_MAX) && loop_now(p->loop) < end)
-            ;
-    }
+    else
+        (void)move(p, INT64_MAX - 1);
     pace_update(p);
 }
 

@@ -14,7 +14,8 @@ struct pace;
 struct pace *pace_new(struct loop *loop, struct world *world, double speed);
 void pace_free(struct pace *p); /* takes NULL */
 
-/* Lets everything happen that was due by now. */
+/* Lets everything happen that was due by now; a world that cannot keep up with its speed is let lag
+ * behind, so that this takes a few milliseconds at most (on a virtual loop it never lags). */
 void pace_catch_up(struct pace *p);
 /* Looks again when the next thing is due: after the world was asked to do something. */
 void pace_update(struct pace *p);

@@ -184,6 +184,7 @@ static struct record *place(struct shelf *s, struct record *r) {
     }
     struct record *before = slot->record;
     slot->record = r;
+    s->world->stored += r->len - (uint64_t)(before ? before->len : 0);
     s->len += !before;
     tell(s, before ? CHANGE_MODIFIED : CHANGE_ADDED, before, record_ref(r));
     return r;
@@ -226,6 +227,7 @@ void shelf_remove(struct shelf *s, struct record *r) {
         record_with_status(&s->world->codec, r, (struct view){0}, ++s->world->version, NULL);
     assert(last);
     slot->record = NULL;
+    s->world->stored -= r->len;
     s->len--;
     s->dead++;
     tell(s, CHANGE_DELETED, r, last);

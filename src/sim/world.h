@@ -30,11 +30,16 @@ struct world {
     struct pool *pool;
     struct codec codec;
     uint64_t version; /* of the last change, as etcd's revision */
+    uint64_t stored;  /* bytes of the texts of all objects; see WORLD_QUOTA */
     uint64_t changes;
     world_log_fn *log;
     void *log_arg;
     VEC(struct world_ear) ears;
 };
+
+/* What etcd takes by default: beyond it nothing more is stored by requests (but what is deleted makes
+ * room again). */
+#define WORLD_QUOTA (UINT64_C(2) << 30)
 
 struct world *world_new(uint64_t seed, int64_t start);
 void world_free(struct world *w); /* after everything that stands in it */

@@ -146,6 +146,8 @@ static int store(const struct write *w, json_t *obj, struct record **out, struct
     struct record *r;
     if (!w->dry_run && check_size(w, obj, f))
         return -1;
+    if (!w->dry_run && world->stored > WORLD_QUOTA)
+        return fail(f, 500, "", "etcdserver: mvcc: database space exceeded");
     if (w->dry_run) {
         uint64_t version = strtoull(strna(meta_str(obj, "resourceVersion")), NULL, 10);
         const struct kind *kind = shelf_kind(w->res->shelf);

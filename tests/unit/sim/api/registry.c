@@ -289,19 +289,41 @@ static void test_namespace_without_finalizers(void **state) {
     sim_site_done(&s);
 }
 
+/* As etcd: when it is full nothing more is taken, and what is deleted makes room. */
+static void test_quota(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/configmaps",
+            "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}");
+    uint64_t before = s.world->stored;
+    assert_true(before > 0 && before < 100000);
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/configmaps",
+            "{\"metadata\":{\"name\":\"b\"},\"data\":{\"k\":\"v\"}}");
+    assert_true(s.world->stored > before);
+    s.world->stored += WORLD_QUOTA - before; /* as if there were so much more */
+    json_t *said = sim_ask(&s, 500, "POST", "/api/v1/namespaces/default/configmaps",
+                           "{\"metadata\":{\"name\":\"c\"}}");
+    assert_string_equal(sim_str(said, "message"), "etcdserver: mvcc: database space exceeded");
+    sim_ask(&s, 500, "PATCH", "/api/v1/namespaces/default/configmaps/a",
+            "{\"data\":{\"x\":\"y\"}}");
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/configmaps?dryRun=All",
+            "{\"metadata\":{\"name\":\"c\"}}");
+    sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/configmaps/b", NULL);
+    assert_int_equal(s.world->stored, WORLD_QUOTA);
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/configmaps",
+            "{\"metadata\":{\"name\":\"c\"}}");
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_namespace_without_finalizers),
-        cmocka_unit_test(test_made_by_put),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_nul),
-        cmocka_unit_test(test_other_namespace),
-        cmocka_unit_test(test_namespace_preconditions),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_finalizers),
-        cmocka_unit_test(test_grace),
-        cmocka_unit_test(test_anothers_uid),
+        cmocka_unit_test(test_quota),           cmocka_unit_test(test_namespace_without_finalizers),
+        cmocka_unit_test(test_made_by_put),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_segments),        cmocka_unit_test(test_nul),
+        cmocka_unit_test(test_other_namespace), cmocka_unit_test(test_namespace_preconditions),
+        cmocka_unit_test(test_versions),        cmocka_unit_test(test_finalizers),
+        cmocka_unit_test(test_grace),           cmocka_unit_test(test_anothers_uid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
