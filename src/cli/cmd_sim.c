@@ -3,6 +3,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <malloc.h>
 #include <math.h>
 #include <net/if.h>
@@ -66,7 +67,8 @@ struct run {
     struct selfsigned certs;
     char *token;
     const char *listen; /* where it was told to */
-    char *kubeconfig;   /* path */
+    char *kubeconfig;   /* its absolute path, as users are told it */
+    char *file;         /* where that leads when it is a link, else the same */
     dev_t device;       /* of the file that was written there, so that no other is removed */
     ino_t inode;        /* 0: none was */
     char *directory;    /* ours, to remove; NULL when the user named the file */
@@ -193,18 +195,62 @@ static bool is_ours(const char *path) {
     return ours;
 }
 
-/* Somebody's way into a real cluster must not be lost. */
-static int check_kubeconfig(struct cli *cli, const char *path) {
-    struct stat st;
-    if (!path || stat(path, &st))
+/* Where a path leads that may be a symbolic link, also one to a file that is not there yet:
+ * whoever made the link wants to keep it. NULL: round in circles. */
+static char *follow_links(const char *path) {
+    enum { MAX_LINKS = 40 }; /* the kernel's own limit */
+    char *at = xstrdup(path);
+    for (int i = 0; i < MAX_LINKS; i++) {
+        char target[PATH_MAX];
+        ssize_t n = readlink(at, target, sizeof target - 1);
+        if (n < 0)
+            return at; /* no link; or what is wrong with it is found out when it is written */
+        target[n] = '\0';
+        int directory = target[0] == '/' ? 0 : (int)(strrchr(at, '/') - at + 1);
+        char *next = xasprintf("%.*s%s", directory, at, target);
+        free(at);
+        at = next;
+    }
+    free(at);
+    return NULL;
+}
+
+/* Settles where the kubeconfig goes. Somebody's way into a real cluster must not be lost. */
+static int place_kubeconfig(struct run *r, const char *path) {
+    if (!path)
         return EXIT_DONE;
-    if (S_ISREG(st.st_mode) && is_ours(path))
+    if (*path == '/') {
+        r->kubeconfig = xstrdup(path);
+    } else {
+        /* Commands may go elsewhere, and the line that is shown is for other shells. */
+        _cleanup_free_ char *here = getcwd(NULL, 0);
+        if (!here)
+            return cli_fail(r->cli, EXIT_FAILED,
+                            "--kubeconfig %s: it is not known where that is: the current directory "
+                            "cannot be read (%s); name the file from / on",
+                            path, strerror(errno));
+        r->kubeconfig = xasprintf("%s/%s", streq(here, "/") ? "" : here, path);
+    }
+    r->file = follow_links(r->kubeconfig);
+    if (!r->file)
+        return cli_fail(r->cli, EXIT_REFUSED,
+                        "--kubeconfig: %s is a link that leads to itself; name a file that does "
+                        "not exist, or leave the flag out",
+                        r->kubeconfig);
+    /* Links in /proc lead to what their text does not name: that is none of ours either. */
+    struct stat named, st;
+    bool exists = stat(r->kubeconfig, &named) == 0;
+    if (!exists && lstat(r->file, &st))
         return EXIT_DONE;
-    return cli_fail(cli, EXIT_REFUSED,
-                    "--kubeconfig: %s exists and is not a kubeconfig of " CONTEXT
+    if (exists && lstat(r->file, &st) == 0 && named.st_ino == st.st_ino &&
+        named.st_dev == st.st_dev && S_ISREG(st.st_mode) && is_ours(r->file))
+        return EXIT_DONE;
+    bool link = !streq(r->file, r->kubeconfig);
+    return cli_fail(r->cli, EXIT_REFUSED,
+                    "--kubeconfig: %s%s%s exists and is not a kubeconfig of " CONTEXT
                     " alone, so it is left as it is; name a file that does not exist, or leave the "
                     "flag out",
-                    path);
+                    r->kubeconfig, link ? ", a link to " : "", link ? r->file : "");
 }
 
 static int write_file(struct run *r, const char *path, const struct str *text) {
@@ -233,10 +279,8 @@ static int write_file(struct run *r, const char *path, const struct str *text) {
     return 0;
 }
 
-static int write_kubeconfig(struct run *r, const char *path, struct err *err) {
-    if (path) {
-        r->kubeconfig = xstrdup(path);
-    } else {
+static int write_kubeconfig(struct run *r, struct err *err) {
+    if (!r->kubeconfig) {
         const char *base = r->cli->env("XDG_RUNTIME_DIR");
         if (str_empty(base))
             base = r->cli->env("TMPDIR");
@@ -248,23 +292,24 @@ static int write_kubeconfig(struct run *r, const char *path, struct err *err) {
             return rc;
         }
         r->kubeconfig = xasprintf("%s/kubeconfig", r->directory);
+        r->file = xstrdup(r->kubeconfig);
     }
     _cleanup_str_ struct str text = STR_INIT;
     kubeconfig_text(r, &text);
-    int code = write_file(r, r->kubeconfig, &text);
+    int code = write_file(r, r->file, &text);
     mem_wipe(text.p, text.len);
-    return code ? err_errno(err, code, "cannot write the kubeconfig %s", r->kubeconfig) : 0;
+    return code ? err_errno(err, code, "cannot write the kubeconfig %s", r->file) : 0;
 }
 
 /* Unless somebody has put another file in its place. */
 static void remove_kubeconfig(struct run *r) {
     struct stat st;
-    if (r->inode && stat(r->kubeconfig, &st) == 0 && st.st_ino == r->inode &&
-        st.st_dev == r->device)
-        (void)unlink(r->kubeconfig);
+    if (r->inode && lstat(r->file, &st) == 0 && st.st_ino == r->inode && st.st_dev == r->device)
+        (void)unlink(r->file);
     if (r->directory)
         (void)rmdir(r->directory);
     free(r->kubeconfig);
+    free(r->file);
     free(r->directory);
 }
 
@@ -472,7 +517,7 @@ static int list_scenarios(struct cli *cli) {
         _cleanup_err_ struct err err = ERR_INIT;
         if (scenario_load(scenario_rows[i].name, &s, &err))
             return cli_error(cli, &err);
-        size_t nodes = scenario_node_count(s);
+        size_t nodes = scenario_node_count(s, 0);
         if (cli->out.tty) {
             /* For reading: names and filled lines. */
             enum { COLUMN = 21 };
@@ -522,11 +567,15 @@ static int prepare(struct run *r, const struct sim_opts *o, uint64_t seed, doubl
         rc = make_certificates(r, err);
     if (rc)
         return rc;
-    if ((o->nodes ? (size_t)o->nodes : scenario_node_count(r->scenario)) >= MANY_NODES)
-        cli_note(cli, "Making the cluster; that may take a minute ...");
+    size_t nodes = scenario_node_count(r->scenario, (size_t)o->nodes);
+    if (nodes >= MANY_NODES)
+        cli_note(cli, "Making a cluster of %zu nodes; that may take some minutes ...", nodes);
     int64_t now = cli_now(cli);
-    r->sim = sim_new(&(struct sim_options){
-        .seed = seed, .start = now - CLUSTER_AGE, .speed = speed, .no_fleet = o->no_controllers});
+    r->sim = sim_new(&(struct sim_options){.seed = seed,
+                                           .start = now - CLUSTER_AGE,
+                                           .speed = speed,
+                                           .no_fleet = o->no_controllers,
+                                           .ca = r->certs.ca});
     rc = scenario_begin(r->scenario, r->sim, (size_t)o->nodes, err);
     if (rc)
         return rc;
@@ -543,7 +592,7 @@ static int prepare(struct run *r, const struct sim_opts *o, uint64_t seed, doubl
     };
     rc = sim_server_new(r->loop, sim_api(r->sim), r->pace, &so, &r->server, err);
     if (!rc)
-        rc = write_kubeconfig(r, o->kubeconfig, err);
+        rc = write_kubeconfig(r, err);
     return rc;
 }
 
@@ -580,15 +629,15 @@ static int run(struct cli *cli, int argc, char **argv) {
         return cli_usage(cli, "--%s needs a value", o->scenario ? "listen" : "scenario");
     if (streq(o->scenario, "help"))
         return list_scenarios(cli);
-    if ((rc = parse_seed(cli, o->seed, &seed)) || (rc = parse_speed(cli, o->speed, &speed)) ||
-        (rc = check_kubeconfig(cli, o->kubeconfig)))
+    if ((rc = parse_seed(cli, o->seed, &seed)) || (rc = parse_speed(cli, o->speed, &speed)))
         return rc;
     raise_file_limit();
     struct run r = {.cli = cli, .listen = o->listen};
     _cleanup_err_ struct err err = ERR_INIT;
-    if (prepare(&r, o, seed, speed, &err))
+    rc = place_kubeconfig(&r, o->kubeconfig);
+    if (!rc && prepare(&r, o, seed, speed, &err))
         rc = cli_error(cli, &err);
-    else
+    else if (!rc)
         rc = serve(&r, speed, argc, argv);
     run_done(&r);
     return rc;

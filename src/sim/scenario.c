@@ -138,10 +138,11 @@ const struct node_group *scenario_main_group(const struct scenario *s) {
     return s->groups.len ? &s->groups.p[0] : NULL;
 }
 
-size_t scenario_node_count(const struct scenario *s) {
+size_t scenario_node_count(const struct scenario *s, size_t nodes) {
+    const struct node_group *main_group = scenario_main_group(s);
     size_t n = 0;
     for (size_t i = 0; i < s->groups.len; i++)
-        n += (size_t)s->groups.p[i].count;
+        n += nodes && &s->groups.p[i] == main_group ? nodes : (size_t)s->groups.p[i].count;
     return n;
 }
 
@@ -193,6 +194,33 @@ static int check_objects(struct scenario *s, struct err *err) {
         if (!rc)
             rc = scenario_copies(s, obj, 0, &copies, err);
         if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* --- annotations --- */
+
+/* Those of the simulator, wherever they stand: in groups of nodes, objects, templates in them, and
+ * what events apply. A value that is made of a copy's number is not known here. */
+static int check_annotations(const struct scenario *s, const json_t *v, struct err *err) {
+    json_t *item;
+    const char *key;
+    size_t i;
+    int rc = 0;
+    json_array_foreach(v, i, item) {
+        if ((rc = check_annotations(s, item, err)))
+            return rc;
+    }
+    const json_t *map = json_object_get(v, "annotations");
+    json_object_foreach((json_t *)map, key, item) {
+        _cleanup_err_ struct err why = ERR_INIT;
+        const char *text = json_string_value(item);
+        if (text && !strstr(text, "{n}") && machine_annotation_check(key, text, &why))
+            return yaml_err(s->doc, yaml_value_pos(s->doc, map, key), err, "%s", err_msg(&why));
+    }
+    json_object_foreach((json_t *)v, key, item) {
+        if ((rc = check_annotations(s, item, err)))
             return rc;
     }
     return 0;
@@ -279,7 +307,9 @@ static int read_all(struct scenario *s, struct err *err) {
         rc = read_groups(s, err);
     if (!rc)
         rc = check_objects(s, err);
-    return rc ? rc : read_events(s, err);
+    if (!rc)
+        rc = read_events(s, err);
+    return rc ? rc : check_annotations(s, root, err);
 }
 
 /* Takes the document. */

@@ -32,7 +32,9 @@
  *     - after: 50s
  *       apply: {...}           # an object: created, or merged into the one that is there
  *
- * Unknown keys are errors, and every error names file, line and column. */
+ * Unknown keys are errors, and every error names file, line and column. So are unknown fields and
+ * kinds of objects, also of those in events, unless an earlier event applies the kind's
+ * CustomResourceDefinition; and annotations of the simulator that mean nothing. */
 #ifndef SIM_SCENARIO_H
 #define SIM_SCENARIO_H
 
@@ -62,8 +64,8 @@ void scenario_free(struct scenario *s); /* takes NULL */
 const char *scenario_description(const struct scenario *s);
 /* NULL-terminated; NULL when there are none. */
 const char *const *scenario_tries(const struct scenario *s);
-/* How many nodes it has by itself. */
-size_t scenario_node_count(const struct scenario *s);
+/* How many nodes it has when its default group has `nodes`; 0: as the file says. */
+size_t scenario_node_count(const struct scenario *s, size_t nodes);
 
 /* Creates its nodes and objects in a fresh cluster and lets it come to rest (the clock jumps).
  * `nodes` is the size of its default group; 0: as the file says. The scenario must outlive the

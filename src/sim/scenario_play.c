@@ -357,6 +357,56 @@ static void happen(void *arg) {
         s->trouble(s->trouble_arg, err_msg(&err));
 }
 
+/* An event that comes before this one applies the definition of the kind. */
+static bool defined_before(const struct scenario *s, const struct scenario_event *e,
+                           const char *version, const char *kind) {
+    for (size_t i = 0; i < s->list.len; i++) {
+        const struct scenario_event *other = &s->list.p[i];
+        if (!str_same(json_str(other->apply, "kind"), "CustomResourceDefinition") ||
+            (other->after > e->after && !e->every))
+            continue;
+        const json_t *spec = json_object_get(other->apply, "spec");
+        const json_t *versions = json_object_get(spec, "versions");
+        bool same = str_same(json_str(json_object_get(spec, "names"), "kind"), kind);
+        for (size_t k = 0; k < json_array_size(versions) && same; k++) {
+            _cleanup_free_ char *served =
+                xasprintf("%s/%s", strna(json_str(spec, "group")),
+                          strna(json_str(json_array_get(versions, k), "name")));
+            if (streq(served, version))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What an event applies may be a part of an object, but that must be of the right form. */
+static int check_apply(const struct scenario *s, const struct scenario_event *e,
+                       struct resource *res, struct err *err) {
+    _cleanup_json_ json_t *empty = json_object(), *raw = NULL, *decoded = NULL;
+    _cleanup_failure_ struct failure failure = FAILURE_INIT;
+    struct patch patch = {.kind = PATCH_MERGE, .body = e->apply}; /* without what it takes away */
+    if (patch_apply(&patch, empty, &raw, NULL, &failure, NULL) ||
+        rules_decode(sim_api(s->sim), res, raw, &decoded, NULL, &failure))
+        return refused(s, e->apply, e->pos, res->info->kind, strna(meta_str(e->apply, "name")),
+                       &failure, err);
+    return check_fields(s, res, e->apply, e->apply, e->pos, err);
+}
+
+static int check_object_event(const struct scenario *s, const struct scenario_event *e,
+                              struct err *err) {
+    const json_t *doc_value = e->apply ? e->apply : e->delete_map;
+    const char *version = e->apply          ? json_str(e->apply, "apiVersion")
+                          : e->gone.version ? e->gone.version
+                                            : "v1";
+    const char *kind = e->apply ? json_str(e->apply, "kind") : e->gone.kind;
+    struct resource *res = find_kind(sim_fleet(s->sim), version, kind);
+    if (!res)
+        return defined_before(s, e, version, kind)
+                   ? 0
+                   : no_kind(s, doc_value, e->pos, version, kind, err);
+    return e->apply ? check_apply(s, e, res, err) : 0;
+}
+
 /* Before it begins, so that a slip is not found out hours later. */
 static int check_events(const struct scenario *s, struct err *err) {
     struct snapshot *snap = shelf_snapshot(sim_fleet(s->sim)->nodes->shelf);
@@ -372,6 +422,8 @@ static int check_events(const struct scenario *s, struct err *err) {
         if (!known)
             rc = yaml_bad_word(s->doc, yaml_value_pos(s->doc, json_array_get(s->events, i), "node"),
                                "node here", e->node, names.p, names.len, err);
+        else if (!e->deed)
+            rc = check_object_event(s, e, err);
     }
     vec_done(&names);
     snapshot_unref(snap);

@@ -13,7 +13,7 @@ struct sim *sim_new(const struct sim_options *opts) {
     struct sim *s = xnew(struct sim);
     s->world = world_new(opts->seed, opts->start);
     s->api = api_new(s->world, opts->speed > 0 ? opts->speed : 1);
-    s->fleet = fleet_new(s->api, !opts->no_fleet);
+    s->fleet = fleet_new(s->api, !opts->no_fleet, opts->ca);
     return s;
 }
 

@@ -18,6 +18,8 @@ struct sim_options {
     int64_t start; /* of its clock, microseconds since 1970 */
     double speed;  /* see api_new() */
     bool no_fleet; /* the API alone: nothing acts by itself */
+    const char
+        *ca; /* of its face, in PEM: what pods are told of it. It must live as long; or NULL */
 };
 
 struct sim *sim_new(const struct sim_options *opts);

@@ -7,7 +7,6 @@ Nothing here depends on how fast the machine is: what must come is waited for, w
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import os
 import resource

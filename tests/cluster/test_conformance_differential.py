@@ -19,7 +19,7 @@ from context import Context, limit, real_only
 from diff_pair import Pair, Side
 
 FIRST = int(os.environ.get("SLIPWAY_DIFF_SEED") or 0)
-CALLS, LIVES = 200, 40  # at least 200 sequences together
+CALLS, LIVES = 200, 200
 # Of lives most of the time goes into waiting; of calls none.
 CALL_WORKERS, LIFE_WORKERS = 6, 8
 

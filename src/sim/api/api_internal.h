@@ -68,8 +68,6 @@ int api_nameless(struct call *c, struct failure *f);
 int api_delete(struct call *c, struct failure *f);
 int api_delete_collection(struct call *c, struct failure *f);
 
-/* Where a list goes on behind `last`; heap. `ns` is the namespace of the list, NULL for all. */
-char *list_token(uint64_t version, const struct record *last, const char *ns);
 /* Watches of resources that are no longer served end. */
 void watches_close(struct api *a, const struct shelf *shelf);
 

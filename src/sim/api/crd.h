@@ -11,7 +11,7 @@
  *     crd_validate_create(), _update()        field errors for the 422
  *     crd_store()                             numbers as they are printed
  *     ... stored; then, since no controller runs:
- *     crd_settle()                            names accepted, conditions, Established
+ *     crd_settle_schemas(), crd_settle()      names accepted, conditions, Established
  *     crd_accept()                            the compiled form, to serve its objects by
  *
  * An object of it: crd_decode(), crd_object_prepare_...(), crd_object_validate_...(),
@@ -52,10 +52,13 @@ void crd_store(json_t *crd);
 void crd_warnings(const json_t *crd, const json_t *old, struct schema_notes *out);
 
 /* The status that the server's controllers bring about: status.acceptedNames, and the conditions
- * NamesAccepted, Established, NonStructuralSchema (of schemas stored before they had to be
- * structural) and KubernetesAPIApprovalPolicyConformant. `others` are all other definitions; names
- * that one of the same group has are refused. False when nothing changed. */
-bool crd_settle(json_t *crd, const json_t *const *others, size_t n_others, int64_t now);
+ * NamesAccepted, Established and KubernetesAPIApprovalPolicyConformant. `taken` are the
+ * status.acceptedNames of all definitions of the same group: a name in them is refused, unless it
+ * has it for the same purpose. False when nothing changed. */
+bool crd_settle(json_t *crd, const json_t *const *taken, size_t n_taken, int64_t now);
+/* Before it, the condition NonStructuralSchema (of schemas stored before they had to be
+ * structural): by far the most work, and needed once per generation. */
+bool crd_settle_schemas(json_t *crd, int64_t now);
 /* The first step of its deletion: the finalizer, and the condition Terminating. */
 void crd_terminate(json_t *crd, int64_t now);
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"

@@ -72,15 +72,10 @@ static void take(json_t *set, const char *name) {
         json_object_set_new_nocheck(set, name, json_true());
 }
 
-static struct taken taken_names(const json_t *crd, const json_t *const *others, size_t n) {
+static struct taken taken_names(const json_t *const *accepted, size_t n) {
     struct taken t = {json_object(), json_object()};
-    const char *group = json_str(json_object_get(crd, "spec"), "group");
     for (size_t i = 0; i < n; i++) {
-        const json_t *names =
-            json_object_get(json_object_get(others[i], "status"), "acceptedNames");
-        const json_t *shorts = json_object_get(names, "shortNames");
-        if (!str_same(json_str(json_object_get(others[i], "spec"), "group"), group))
-            continue;
+        const json_t *names = accepted[i], *shorts = json_object_get(names, "shortNames");
         take(t.resources, json_str(names, "plural"));
         take(t.resources, json_str(names, "singular"));
         for (size_t k = 0; k < json_array_size(shorts); k++)
@@ -147,7 +142,7 @@ static bool settle_names(json_t *crd, const json_t *const *others, size_t n_othe
     if (json_equal(wanted, accepted))
         return false;
     _cleanup_json_ json_t *before = json_deep_copy(accepted);
-    struct taken taken = taken_names(crd, others, n_others);
+    struct taken taken = taken_names(others, n_others);
     struct naming n = {wanted, accepted, NULL, STR_INIT};
     accept_name(&n, "plural", taken.resources, "PluralConflict");
     accept_name(&n, "singular", taken.resources, "SingularConflict");
@@ -227,7 +222,7 @@ static bool settle_approval(json_t *crd, int64_t now) {
 
 /* --- schemas that are not structural: of definitions that came in another way --- */
 
-static bool settle_schemas(json_t *crd, int64_t now) {
+bool crd_settle_schemas(json_t *crd, int64_t now) {
     struct crd_view v = crd_view(crd);
     struct field_errors e = {0};
     const struct spath *spec = SPATH_CHILD(NULL, "spec"), *versions = SPATH_CHILD(spec, "versions");
@@ -269,9 +264,8 @@ static bool settle_schemas(json_t *crd, int64_t now) {
 
 /* --- the whole --- */
 
-bool crd_settle(json_t *crd, const json_t *const *others, size_t n_others, int64_t now) {
-    bool changed = settle_schemas(crd, now);
-    changed |= settle_names(crd, others, n_others, now);
+bool crd_settle(json_t *crd, const json_t *const *taken, size_t n_taken, int64_t now) {
+    bool changed = settle_names(crd, taken, n_taken, now);
     changed |= settle_established(crd, now);
     changed |= settle_approval(crd, now);
     return changed;

@@ -21,13 +21,24 @@ struct served {
     struct api_table_kind *columns, *scale_columns;
 };
 
-/* A definition in force. When it changes, another one takes over the shelf, and this one is
- * retired: answers under way still read its rows. */
+/* What is known of a definition between its changes, so that a change of one costs nothing for the
+ * others. */
+struct standing {
+    json_t *accepted; /* status.acceptedNames: what others of the group cannot have; may be NULL */
+    json_t *wanted;   /* spec.names when it was refused some of them; else NULL */
+    int64_t checked;  /* the generation whose schemas have been looked at; 0: none */
+    bool due;         /* to be settled when the alarm rings */
+    struct custom_work work;
+};
+
+/* A definition, in force once it has a crd. When it changes, another one takes over its standing
+ * and the shelf, and this one is retired: answers under way still read its rows. */
 struct custom {
     char *name; /* of the definition */
-    int64_t generation;
-    struct crd *crd;
-    struct shelf *shelf;   /* NULL: handed on */
+    struct standing standing;
+    int64_t generation;    /* in force */
+    struct crd *crd;       /* NULL: not yet in force */
+    struct shelf *shelf;   /* NULL: not yet in force, or handed on */
     struct served *served; /* one per version of the definition */
     size_t n;
 };
@@ -96,52 +107,75 @@ void custom_free(struct custom *c) {
     free(c->served);
     crd_free(c->crd);
     shelf_free(c->shelf);
+    json_decref(c->standing.accepted);
+    json_decref(c->standing.wanted);
     free(c->name);
     free(c);
 }
 
-static struct custom *custom_find(struct api *a, const char *name) {
-    for (size_t i = 0; i < a->customs.len; i++)
-        if (streq(a->customs.p[i]->name, name))
-            return a->customs.p[i];
-    return NULL;
+/* Its place in the list, or the end. */
+static size_t custom_place(const struct api *a, const char *name) {
+    size_t i = 0;
+    while (i < a->customs.len && !streq(a->customs.p[i]->name, name))
+        i++;
+    return i;
 }
 
-/* Takes it out of the API; what still reads it may go on. */
+static struct custom *custom_find(const struct api *a, const char *name) {
+    size_t i = custom_place(a, name);
+    return i < a->customs.len ? a->customs.p[i] : NULL;
+}
+
+static struct custom *custom_new(const char *name) {
+    struct custom *c = xnew(struct custom);
+    c->name = xstrdup(name);
+    return c;
+}
+
+struct custom_work custom_work(const struct api *a, const char *name) {
+    const struct custom *c = custom_find(a, name);
+    return c ? c->standing.work : (struct custom_work){0};
+}
+
+/* Takes it out of the API, not out of the list; what still reads it may go on. */
 static void retire(struct api *a, struct custom *c) {
-    watches_close(a, c->shelf);
+    if (c->shelf)
+        watches_close(a, c->shelf);
     withdraw(a, c);
-    for (size_t i = 0; i < a->customs.len; i++)
-        if (a->customs.p[i] == c) {
-            memmove(a->customs.p + i, a->customs.p + i + 1,
-                    (--a->customs.len - i) * sizeof(struct custom *));
-            break;
-        }
     *vec_push(&a->retired) = c;
 }
 
+/* As the server decides whether to serve it anew. */
+static bool in_force(const struct custom *c, const json_t *definition) {
+    return c->crd && c->generation == meta_int(definition, "generation", 0) &&
+           json_equal(json_object_get(json_object_get(c->crd->json, "status"), "acceptedNames"),
+                      json_object_get(json_object_get(definition, "status"), "acceptedNames"));
+}
+
 static void serve(struct api *a, const json_t *definition) {
-    const char *name = strna(meta_str(definition, "name"));
-    int64_t generation = meta_int(definition, "generation", 0);
-    struct custom *old = custom_find(a, name);
-    if (old && old->generation == generation)
+    size_t place = custom_place(a, strna(meta_str(definition, "name")));
+    struct custom *c = a->customs.p[place];
+    if (in_force(c, definition))
         return;
     struct field_errors e = {0};
     struct crd *crd;
+    c->standing.work.compiled++;
     if (crd_accept(definition, &crd, &e)) { /* it was validated before it was stored */
         field_errors_done(&e);
         return;
     }
-    struct custom *c = xnew(struct custom);
-    c->name = xstrdup(name);
-    c->generation = generation;
-    if (old) {
+    if (c->crd) {
+        struct custom *old = c;
         retire(a, old);
+        c = custom_new(old->name);
+        c->standing = old->standing;
+        old->standing = (struct standing){0};
         c->shelf = TAKE_PTR(old->shelf);
+        a->customs.p[place] = c;
     } else {
         c->shelf = shelf_new(a->world, &kind_any);
     }
-    *vec_push(&a->customs) = c;
+    c->generation = meta_int(definition, "generation", 0);
     c->crd = crd;
     c->n = crd->n_versions;
     c->served = xcalloc(c->n, sizeof *c->served);
@@ -172,12 +206,6 @@ static void serve(struct api *a, const json_t *definition) {
     }
 }
 
-static void forget(struct api *a, const char *name) {
-    struct custom *c = custom_find(a, name);
-    if (c)
-        retire(a, c);
-}
-
 /* --- the controllers of definitions --- */
 
 static void store_definition(struct api *a, json_t *obj) {
@@ -193,7 +221,7 @@ static void store_definition(struct api *a, json_t *obj) {
 /* Its objects go first, then it. */
 static void clean_up(struct api *a, struct record *r) {
     struct custom *c = custom_find(a, r->obj->meta.name);
-    if (c && shelf_len(c->shelf)) {
+    if (c && c->shelf && shelf_len(c->shelf)) {
         struct snapshot *snap = shelf_snapshot(c->shelf);
         struct resource *res = &c->served[0].resource;
         for (size_t i = 0; i < snap->n; i++) {
@@ -232,53 +260,156 @@ static void clean_up(struct api *a, struct record *r) {
     json_decref(obj);
 }
 
-static void settle_one(struct api *a, struct record *r) {
+/* A definition is named after its plural and its group. */
+static const char *group_of(const char *name) {
+    return strna(strchr(name, '.'));
+}
+
+/* The names that its group has, its own among them: the server too refuses to give it one of them
+ * in another role. To be freed; the names belong to the definitions. */
+static const json_t **taken_names(const struct api *a, const struct custom *c, size_t *n) {
+    const json_t **taken = xcalloc(a->customs.len, sizeof *taken);
+    *n = 0;
+    for (size_t i = 0; i < a->customs.len; i++) {
+        const struct custom *other = a->customs.p[i];
+        if (other->standing.accepted && streq(group_of(other->name), group_of(c->name)))
+            taken[(*n)++] = other->standing.accepted;
+    }
+    return taken;
+}
+
+static void settle_one(struct api *a, struct custom *c, struct record *r) {
     if (r->obj->meta.deleted) {
         clean_up(a, r);
         return;
     }
     _cleanup_json_ json_t *obj = record_json(r);
-    struct snapshot *snap = shelf_snapshot(a->crds->shelf);
-    json_t **others = xcalloc(snap->n, sizeof *others);
-    size_t n = 0;
-    for (size_t i = 0; i < snap->n; i++)
-        if (snap->items[i] != r)
-            others[n++] = record_json(snap->items[i]);
-    snapshot_unref(snap);
-    if (crd_settle(obj, (const json_t *const *)others, n, a->world->clock.now))
+    bool changed = false;
+    c->standing.work.settled++;
+    /* Schemas stay the same while the generation does: the server's controller looks no further,
+     * either. */
+    int64_t generation = meta_int(obj, "generation", 0);
+    if (c->standing.checked != generation) {
+        c->standing.checked = generation;
+        c->standing.work.checked++;
+        changed = crd_settle_schemas(obj, a->world->clock.now);
+    }
+    size_t n;
+    const json_t **taken = taken_names(a, c, &n);
+    changed |= crd_settle(obj, taken, n, a->world->clock.now);
+    free(taken);
+    json_t *names = json_object_get(json_object_get(obj, "spec"), "names");
+    json_decref(c->standing.wanted);
+    c->standing.wanted =
+        json_equal(names, json_object_get(json_object_get(obj, "status"), "acceptedNames"))
+            ? NULL
+            : json_incref(names);
+    if (changed)
         store_definition(a, obj);
     else if (crd_condition(obj, "Established"))
         serve(a, obj);
-    for (size_t i = 0; i < n; i++)
-        json_decref(others[i]);
-    free(others);
 }
 
+/* Settling one may change the list: those that are due are looked up by name, one after the other,
+ * in the order in which they were created. */
 static void settle(void *arg) {
     struct api *a = arg;
-    struct snapshot *snap = shelf_snapshot(a->crds->shelf);
+    VEC(char *) due = VEC_INIT;
+    for (size_t i = 0; i < a->customs.len; i++)
+        if (a->customs.p[i]->standing.due) {
+            a->customs.p[i]->standing.due = false;
+            *vec_push(&due) = xstrdup(a->customs.p[i]->name);
+        }
     bool waiting = false;
-    for (size_t i = 0; i < snap->n; i++) {
-        const struct meta *m = &snap->items[i]->obj->meta;
-        struct record *now = shelf_get(a->crds->shelf, NULL, m->name);
-        if (now)
-            settle_one(a, now);
-        now = shelf_get(a->crds->shelf, NULL, m->name);
-        waiting = waiting || (now && now->obj->meta.deleted);
+    for (size_t i = 0; i < due.len; i++) {
+        struct record *now = shelf_get(a->crds->shelf, NULL, due.p[i]);
+        struct custom *c = custom_find(a, due.p[i]);
+        if (now && c)
+            settle_one(a, c, now);
+        now = shelf_get(a->crds->shelf, NULL, due.p[i]);
+        if (now && now->obj->meta.deleted && (c = custom_find(a, due.p[i])))
+            waiting = c->standing.due = true; /* its objects are not gone */
+        free(due.p[i]);
     }
-    snapshot_unref(snap);
+    vec_done(&due);
     if (waiting && !alarm_pending(&a->settle))
         clock_set(&a->world->clock, &a->settle, a->world->clock.now + SEC(1), settle, a);
 }
 
-void custom_changed(struct api *a, const struct change *change) {
-    if (change->type == CHANGE_DELETED) {
-        forget(a, change->after->obj->meta.name);
-        return;
-    }
+static void settle_soon(struct api *a) {
     int64_t wait = prng_range(&a->world->random, SETTLE_MIN, SETTLE_MAX);
     if (!alarm_pending(&a->settle) || a->settle.due > a->world->clock.now + wait)
         clock_set(&a->world->clock, &a->settle, a->world->clock.now + wait, settle, a);
+}
+
+/* Calls for every name in a spec.names or status.acceptedNames; true when one call says so. */
+static bool any_name(const json_t *names, bool (*fn)(json_t *set, const char *name), json_t *set) {
+    static const char *const keys[] = {"plural", "singular", "kind", "listKind"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (fn(set, strna(json_str(names, keys[i]))))
+            return true;
+    const json_t *shorts = json_object_get(names, "shortNames");
+    for (size_t i = 0; i < json_array_size(shorts); i++)
+        if (fn(set, strna(json_string_value(json_array_get(shorts, i)))))
+            return true;
+    return false;
+}
+static bool name_add(json_t *set, const char *name) {
+    if (*name)
+        json_object_set_new(set, name, json_true());
+    return false;
+}
+static bool name_drop(json_t *set, const char *name) {
+    json_object_del(set, name);
+    return false;
+}
+static bool name_has(json_t *set, const char *name) {
+    return json_object_get(set, name);
+}
+
+/* A definition had the names `before` and has `after` now (NULL: none): those of its group that
+ * were refused one it has given up try again. False when there are none. */
+static bool wake(struct api *a, const char *name, const json_t *before, const json_t *after) {
+    _cleanup_json_ json_t *released = json_object();
+    any_name(before, name_add, released);
+    any_name(after, name_drop, released);
+    bool any = false;
+    for (size_t i = 0; i < a->customs.len && json_object_size(released); i++) {
+        struct custom *c = a->customs.p[i];
+        if (c->standing.wanted && streq(group_of(c->name), group_of(name)) &&
+            any_name(c->standing.wanted, name_has, released))
+            any = c->standing.due = true;
+    }
+    return any;
+}
+
+static void definition_gone(struct api *a, const char *name) {
+    size_t place = custom_place(a, name);
+    if (place == a->customs.len)
+        return;
+    struct custom *c = a->customs.p[place];
+    memmove(a->customs.p + place, a->customs.p + place + 1,
+            (--a->customs.len - place) * sizeof *a->customs.p);
+    if (wake(a, name, c->standing.accepted, NULL))
+        settle_soon(a);
+    retire(a, c);
+}
+
+void custom_changed(struct api *a, const struct change *change) {
+    const char *name = change->after->obj->meta.name;
+    if (change->type == CHANGE_DELETED) {
+        definition_gone(a, name);
+        return;
+    }
+    struct custom *c = custom_find(a, name);
+    if (!c)
+        c = *vec_push(&a->customs) = custom_new(name);
+    struct view text = record_status_member(&a->world->codec, change->after, "acceptedNames");
+    _cleanup_json_ json_t *before = c->standing.accepted;
+    c->standing.accepted = json_loadb(strna(text.p), text.len, 0, NULL);
+    wake(a, name, before, c->standing.accepted);
+    c->standing.due = true;
+    settle_soon(a);
 }
 
 /* --- objects --- */
@@ -363,15 +494,23 @@ int custom_update(struct api *a, const struct resource *res, const char *sub, js
     return 0;
 }
 
+/* As apimachinery's NewInternalError(): what it wraps is the cause. */
+static int fail_internal(struct failure *f, const char *why) {
+    fail(f, 500, "InternalError", "Internal error occurred: %s", why);
+    failure_cause(f, "", why, "");
+    return -1;
+}
+
 int custom_scale(const struct resource *res, const json_t *obj, json_t **out, struct failure *f) {
     struct crd_scale s;
     _cleanup_err_ struct err err = ERR_INIT;
     if (crd_object_scale(version_of(res), obj, &s, &err))
-        return fail(f, 500, "InternalError", "Internal error occurred: %s", err_msg(&err));
-    if (!s.has_replicas)
-        return fail(f, 500, "InternalError",
-                    "Internal error occurred: the spec replicas field \"%s\" does not exist",
-                    version_of(res)->spec_replicas);
+        return fail_internal(f, err_msg(&err));
+    if (!s.has_replicas) {
+        _cleanup_free_ char *why = xasprintf("the spec replicas field \"%s\" does not exist",
+                                             version_of(res)->spec_replicas);
+        return fail_internal(f, why);
+    }
     json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "name", strna(meta_str(obj, "name")), "uid",
                              strna(meta_str(obj, "uid")), "resourceVersion",
                              strna(meta_str(obj, "resourceVersion")), "creationTimestamp",

@@ -9,6 +9,16 @@
 void custom_changed(struct api *a, const struct change *change);
 void custom_free(struct custom *c);
 
+/* What a definition has cost so far: a change of one must cost the others nothing, or a cluster
+ * with hundreds of them stands still. */
+struct custom_work {
+    uint64_t settled;  /* how often it was decoded, to see to its names and conditions */
+    uint64_t checked;  /* how often its schemas were looked at for that */
+    uint64_t compiled; /* how often they were compiled, to be served */
+};
+/* All 0 when there is no such definition. */
+struct custom_work custom_work(const struct api *a, const char *name);
+
 /* As sim/api/rules.h; the resource is a custom one. */
 int custom_decode(const struct resource *res, const json_t *raw, json_t **out,
                   struct schema_notes *notes, struct failure *f);

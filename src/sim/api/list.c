@@ -1,11 +1,12 @@
 /* LIST: selected objects of a snapshot, whole or in pages. */
-#include <inttypes.h>
+#include "sim/api/list.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/base64.h"
 #include "sim/api/body.h"
-#include "sim/api/print.h"
+#include "sim/api/names.h"
 #include "sim/schema/text.h"
 #include "sim/schema/text_read.h"
 
@@ -14,28 +15,24 @@ enum { PIECE = 64 << 10 };
 struct listing {
     struct api_stream stream;
     struct printer printer;
-    struct filter filter;
-    struct snapshot *snap;
-    size_t at, end;
-    struct list_head head;
+    struct list_page page;
     bool done;
 };
 
 static void listing_free(struct api_stream *stream) {
     struct listing *l = CONTAINER_OF(stream, struct listing, stream);
     printer_done(&l->printer);
-    filter_done(&l->filter);
-    snapshot_unref(l->snap);
-    free((void *)l->head.token);
+    list_page_done(&l->page);
     free(l);
 }
 
 static enum api_pull listing_pull(struct api_stream *stream, struct str *out) {
     struct listing *l = CONTAINER_OF(stream, struct listing, stream);
+    struct list_page *p = &l->page;
     size_t start = out->len;
-    while (l->at < l->end) {
-        const struct record *r = l->snap->items[l->at++];
-        if (filter_match(&l->filter, r))
+    while (p->at < p->end) {
+        const struct record *r = p->snap->items[p->at++];
+        if (filter_match(&p->filter, r))
             print_list_item(&l->printer, r, out);
         if (out->len - start >= PIECE)
             return API_MORE;
@@ -85,7 +82,8 @@ static char *token_of(int64_t version, const char *start) {
     return str_take(&out);
 }
 
-char *list_token(uint64_t version, const struct record *last, const char *ns) {
+/* Where a list goes on behind `last`. `ns` is the namespace of the list, NULL for all. */
+static char *token_behind(uint64_t version, const struct record *last, const char *ns) {
     const struct meta *m = &last->obj->meta;
     _cleanup_free_ char *start =
         m->ns && !ns ? xasprintf("%s/%s", m->ns, m->name) : xstrdup(m->name);
@@ -199,10 +197,12 @@ static int expired(const char *start, struct failure *f) {
     return -1;
 }
 
+/* --- pages --- */
+
 /* The state that a resourceVersion asks for: the present one, which is never stale, unless an exact
  * one is wanted. */
-static int take_snapshot(struct call *c, const struct list_options *o, struct listing *l,
-                         struct failure *f) {
+static int take_snapshot(struct list_page *p, struct call *c, const struct list_options *o,
+                         bool single, struct failure *f) {
     struct shelf *shelf = c->res->shelf;
     uint64_t version = 0;
     if (version_parse(o->version, 400, &version, f))
@@ -210,11 +210,113 @@ static int take_snapshot(struct call *c, const struct list_options *o, struct li
     uint64_t now = c->api->world->version;
     if (version > now)
         return fail_too_large(f, version, now);
-    bool exact = version && (o->match == MATCH_EXACT || (o->match == MATCH_UNSET && o->limit > 0));
-    l->snap = exact ? shelf_snapshot_at(shelf, version) : shelf_snapshot(shelf);
-    return l->snap
+    bool pages = o->limit > 0 && !single;
+    bool exact = version && (o->match == MATCH_EXACT || (o->match == MATCH_UNSET && pages));
+    p->snap = exact ? shelf_snapshot_at(shelf, version) : shelf_snapshot(shelf);
+    return p->snap
                ? 0
                : fail(f, 410, "Expired", "The resourceVersion for the provided list is too old.");
+}
+
+/* The state that a token was made of. */
+static int resume_snapshot(struct list_page *p, struct call *c, const struct list_options *o,
+                           char **start, struct failure *f) {
+    int64_t version = 0;
+    if (token_read(o->token, &version, start, f))
+        return -1;
+    if (o->version && !streq(o->version, "0"))
+        return fail_bad_request(f,
+                                "specifying resource version is not allowed when using continue");
+    uint64_t now = c->api->world->version;
+    if (version >= 0 && (uint64_t)version > now)
+        return fail_too_large(f, (uint64_t)version, now);
+    p->snap = version < 0 ? shelf_snapshot(c->res->shelf)
+                          : shelf_snapshot_at(c->res->shelf, (uint64_t)version);
+    return p->snap ? 0 : expired(*start, f);
+}
+
+/* The namespace that the fields demand, or NULL. */
+static const char *demanded_namespace(const struct filter *filter) {
+    for (size_t i = 0; i < filter->fields.len; i++)
+        if (streq(filter->fields.p[i].path, "metadata.namespace") && !filter->fields.p[i].differs)
+            return filter->fields.p[i].value;
+    return NULL;
+}
+
+/* Moves the beginning behind the key of a token. */
+static void skip_to(struct list_page *p, const char *ns, bool namespaced, char *start) {
+    char *slash = ns || !namespaced ? NULL : strchr(start, '/');
+    if (slash)
+        *slash = 0;
+    const char *in = slash ? start : strna(ns), *name = slash ? slash + 1 : start;
+    size_t at = snapshot_seek(p->snap, in, name);
+    const struct meta *m = at < p->snap->n ? &p->snap->items[at]->obj->meta : NULL;
+    if (m && streq(m->name, name) && str_same(m->ns, in))
+        at++;
+    p->at = MAX_OF(p->at, at);
+}
+
+/* How far the page goes, and how many follow. */
+static void cut(struct list_page *p, const char *ns, const struct list_options *o) {
+    size_t i = p->at;
+    int64_t n = 0;
+    const struct record *last = NULL;
+    for (; i < p->end && n < o->limit; i++)
+        if (filter_match(&p->filter, p->snap->items[i])) {
+            last = p->snap->items[i];
+            n++;
+        }
+    /* Whether anything of what follows is selected the server does not look; and it counts only
+     * where no selector is in the way. */
+    if (n < o->limit || i == p->end)
+        return;
+    p->head.token = token_behind(p->snap->version, last, ns);
+    if (str_empty(o->labels) && !p->filter.fields.len)
+        p->head.remaining = (int64_t)(p->end - i);
+    p->end = i;
+}
+
+int list_page_init(struct list_page *p, struct call *c, const struct list_options *o,
+                   struct failure *f) {
+    *p = (struct list_page){.head.remaining = ABSENT64};
+    if (filter_init(&p->filter, c->res->info, c->ns, o->labels, o->fields,
+                    resource_selectable(c->res), f))
+        return -1;
+    /* As ListPredicate() in apiserver's pkg/registry/generic/registry/store.go: a selector that
+     * demands a namespace makes the list one of that namespace, and one that demands a name makes
+     * it a look at one object, which has no pages. A list that goes on stays what it was. */
+    bool namespaced = c->res->info->namespaced;
+    const char *ns = c->ns, *name = o->token ? NULL : filter_name(&p->filter);
+    if (!ns && namespaced && !o->token) {
+        const char *asked = demanded_namespace(&p->filter);
+        ns = asked && name_ok(name_dns1123_label, asked) ? asked : NULL;
+    }
+    bool single = !str_empty(name) && (ns || !namespaced);
+    _cleanup_free_ char *start = NULL;
+    if (o->token ? resume_snapshot(p, c, o, &start, f) : take_snapshot(p, c, o, single, f)) {
+        list_page_done(p);
+        return -1;
+    }
+    p->head.version = p->snap->version;
+    p->at = ns ? snapshot_seek(p->snap, ns, "") : 0;
+    p->end = p->snap->n;
+    if (ns) { /* names are never this */
+        _cleanup_free_ char *after = xasprintf("%s%c", ns, 1);
+        p->end = snapshot_seek(p->snap, after, "");
+    }
+    if (start)
+        skip_to(p, ns, namespaced, start);
+    /* "0" is answered from the watch cache, which has no pages. */
+    bool cached = o->version && streq(o->version, "0") && !o->token;
+    if (o->limit > 0 && !single && !cached)
+        cut(p, ns, o);
+    return 0;
+}
+
+void list_page_done(struct list_page *p) {
+    filter_done(&p->filter);
+    snapshot_unref(p->snap);
+    free((void *)p->head.token);
 }
 
 int api_list(struct call *c, struct failure *f) {
@@ -225,82 +327,21 @@ int api_list(struct call *c, struct failure *f) {
         return api_watch(c, &o, f);
     struct listing *l = xnew(struct listing);
     l->stream.ops = &listing_ops;
-    l->head.remaining = ABSENT64;
-    _cleanup_free_ char *start = NULL;
-    int rc = filter_init(&l->filter, c->res->info, c->ns, o.labels, o.fields,
-                         resource_selectable(c->res), f);
-    if (!rc && o.token) {
-        int64_t version = 0;
-        rc = token_read(o.token, &version, &start, f);
-        if (!rc && o.version && !streq(o.version, "0"))
-            rc = fail_bad_request(f,
-                                  "specifying resource version is not allowed when using continue");
-        if (!rc) {
-            uint64_t now = c->api->world->version;
-            l->snap = version < 0 ? shelf_snapshot(c->res->shelf)
-                      : (uint64_t)version > now
-                          ? NULL
-                          : shelf_snapshot_at(c->res->shelf, (uint64_t)version);
-            if (!l->snap)
-                rc = version >= 0 && (uint64_t)version > now
-                         ? fail_too_large(f, (uint64_t)version, now)
-                         : expired(start, f);
-        }
-    } else if (!rc) {
-        rc = take_snapshot(c, &o, l, f);
+    if (list_page_init(&l->page, c, &o, f)) {
+        free(l);
+        return -1;
     }
-    /* "0" is answered from the watch cache, which has no pages. */
-    if (o.version && streq(o.version, "0") && !o.token)
-        o.limit = 0;
-    if (!rc)
-        rc = printer_init(&l->printer, c, PRINT_LIST, f);
-    if (rc) {
+    if (printer_init(&l->printer, c, PRINT_LIST, f)) {
         listing_free(&l->stream);
         return -1;
     }
-    l->head.version = l->snap->version;
-    l->at = c->ns ? snapshot_seek(l->snap, c->ns, "") : 0;
-    l->end = l->snap->n;
-    if (c->ns) { /* names are never this */
-        _cleanup_free_ char *after = xasprintf("%s%c", c->ns, 1);
-        l->end = snapshot_seek(l->snap, after, "");
-    }
-    if (start) { /* behind this key */
-        char *slash = c->ns || !c->res->info->namespaced ? NULL : strchr(start, '/');
-        if (slash)
-            *slash = 0;
-        const char *ns = slash ? start : strna(c->ns), *name = slash ? slash + 1 : start;
-        size_t at = snapshot_seek(l->snap, ns, name);
-        const struct meta *m = at < l->snap->n ? &l->snap->items[at]->obj->meta : NULL;
-        if (m && streq(m->name, name) && str_same(m->ns, ns))
-            at++;
-        l->at = MAX_OF(l->at, at);
-    }
-    if (o.limit > 0) {
-        /* How far this page goes, and how many follow. */
-        size_t i = l->at;
-        int64_t n = 0;
-        const struct record *last = NULL;
-        for (; i < l->end && n < o.limit; i++)
-            if (filter_match(&l->filter, l->snap->items[i])) {
-                last = l->snap->items[i];
-                n++;
-            }
-        /* Whether anything of what follows is selected the server does not look; and it counts only
-         * where no selector is in the way. */
-        if (n == o.limit && i < l->end) {
-            l->head.token = list_token(l->snap->version, last, c->ns);
-            if (str_empty(o.labels) && !l->filter.fields.len)
-                l->head.remaining = (int64_t)(l->end - i);
-            l->end = i;
-        }
-    }
     /* Lists without a Go type of their own leave nothing out. */
-    if (!l->head.token && c->res->info->custom && l->printer.accept.as == ACCEPT_OBJECT)
-        l->head.token = xstrdup("");
+    struct list_head head = l->page.head;
+    if (!head.token && c->res->info->custom && l->printer.accept.as == ACCEPT_OBJECT)
+        head.token = "";
     c->reply->code = 200;
     c->reply->content_type = printer_type(&l->printer, false);
-    print_list_begin(&l->printer, &l->head, &c->reply->body);
+    print_list_begin(&l->printer, &head, &c->reply->body);
     /* What fits one piece is sent whole; protobuf must be. */
     enum api_pull state;
     do

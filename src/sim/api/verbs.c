@@ -4,11 +4,12 @@
 
 #include "sim/api/body.h"
 #include "sim/api/gotext.h"
+#include "sim/api/list.h"
 #include "sim/api/patch.h"
-#include "sim/api/print.h"
 #include "sim/api/registry.h"
 #include "sim/api/rules.h"
 #include "sim/api/subresources.h"
+#include "sim/schema/goquote.h"
 #include "sim/schema/text.h"
 #include "sim/schema/text_read.h"
 
@@ -256,6 +257,26 @@ int api_patch_refused(struct call *c, const json_t *raw, const char *why, struct
     return -1;
 }
 
+/* What has lost its apiVersion is decoded into the type in the server's memory, where the members of
+ * metadata stand at the top and all others have Go's names, which nobody writes: those are unknown
+ * (DecodeInto() in apimachinery's pkg/runtime/codec.go, into an object that is of no version). */
+static json_t *decode_bare(const json_t *raw, struct schema_notes *notes) {
+    const struct schema *metadata = schema_find("", "v1", "ConfigMap");
+    metadata = schema_field(metadata, "metadata", strlen("metadata"))->of;
+    json_t *meta = json_object(), *value;
+    const char *key;
+    json_object_foreach((json_t *)raw, key, value) {
+        if (schema_field(metadata, key, strlen(key))) {
+            json_object_set(meta, key, value);
+        } else if (!streq(key, "kind") && !streq(key, "apiVersion")) {
+            _cleanup_str_ struct str quoted = STR_INIT;
+            goquote(&quoted, key, strlen(key));
+            *vec_push(&notes->texts) = xasprintf("unknown field %s", str_get(&quoted));
+        }
+    }
+    return json_pack("{s:o}", "metadata", meta);
+}
+
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -278,6 +299,10 @@ static int decode_patched(struct call *c, const struct write_options *o, json_t 
         if (json_is_string(json_object_get(raw, names[n]))) /* nobody looks at them */
             json_object_del(raw, names[n]);
     size_t before = notes->texts.len;
+    _cleanup_json_ json_t *bare = NULL;
+    if (kind != PATCH_STRATEGIC && !c->res->custom && str_empty(json_str(raw, "apiVersion")) &&
+        str_empty(json_str(raw, "kind")))
+        raw = bare = decode_bare(raw, notes);
     int rc = c->res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, &why)
                             : body_check_patched(raw, i->group, i->version, i->kind, &why);
     if (!rc)
@@ -349,10 +374,38 @@ static int answer_deleted(struct call *c, const struct record *r, bool gone, int
     return 0;
 }
 
+/* A query may name what the object must be, as preconditions in a body would; a body alone counts
+ * (Convert_url_Values_To_v1_DeleteOptions in apimachinery's pkg/apis/meta/v1/conversion.go). */
+static int read_delete_options(struct call *c, struct delete_options *o, bool *dry_run,
+                               struct failure *f) {
+    if (body_delete_options(c, o, dry_run, f))
+        return -1;
+    if (!c->req->body.len) {
+        o->uid = query_get(&c->query, "uid");
+        o->version = query_get(&c->query, "resourceVersion");
+        o->uid = str_empty(o->uid) ? NULL : o->uid;
+        o->version = str_empty(o->version) ? NULL : o->version;
+    }
+    return 0;
+}
+
+/* Classes that pods of the system are of. Who deletes all at once may, on the real server too. */
+static int check_kept(const struct call *c, struct failure *f) {
+    static const char *const kept[] = {"system-node-critical", "system-cluster-critical"};
+    const struct resource_info *i = c->res->info;
+    if (!streq(i->group, "scheduling.k8s.io") || !streq(i->plural, "priorityclasses"))
+        return 0;
+    for (size_t n = 0; n < ARRAY_LEN(kept); n++)
+        if (streq(c->name, kept[n]))
+            return fail_forbidden(f, i->group, i->plural, c->name,
+                                  "this is a system priority class and cannot be deleted");
+    return 0;
+}
+
 int api_delete(struct call *c, struct failure *f) {
     struct delete_options o;
     bool dry_run, gone;
-    if (body_delete_options(c, &o, &dry_run, f))
+    if (read_delete_options(c, &o, &dry_run, f) || check_kept(c, f))
         return -1;
     struct write w = write_of(c, dry_run);
     struct record *r;
@@ -363,66 +416,54 @@ int api_delete(struct call *c, struct failure *f) {
     return rc;
 }
 
-int api_delete_collection(struct call *c, struct failure *f) {
-    struct list_options lo;
-    struct delete_options o;
-    bool dry_run;
-    if (query_list_options(&c->query, &lo, f) || body_delete_options(c, &o, &dry_run, f))
-        return -1;
-    _cleanup_filter_ struct filter filter;
-    if (filter_init(&filter, c->res->info, c->ns, lo.labels, lo.fields, resource_selectable(c->res),
-                    f))
-        return -1;
-    struct printer p;
-    if (printer_init(&p, c, PRINT_LIST, f))
-        return -1;
-    struct snapshot *snap = shelf_snapshot(c->res->shelf);
-    struct list_head head = {.version = c->api->world->version, .remaining = ABSENT64};
-    /* Which, and where the next page would begin. */
-    VEC(struct record *) chosen = VEC_INIT;
-    int64_t more = 0;
-    for (size_t i = 0; i < snap->n; i++) {
-        if (c->ns && !str_same(snap->items[i]->obj->meta.ns, c->ns))
+/* Deletes what a list with the same options would show, and answers with it as it was found: also
+ * with what has gone since the version that the list is of. */
+static int delete_page(struct call *c, struct list_page *page, const struct delete_options *o,
+                       bool dry_run, struct printer *p, struct failure *f) {
+    struct list_head head = page->head;
+    if (!head.token && c->res->info->custom && p->accept.as == ACCEPT_OBJECT) /* as in lists */
+        head.token = "";
+    print_list_begin(p, &head, &c->reply->body);
+    for (size_t i = page->at; i < page->end; i++) {
+        const struct record *found = page->snap->items[i];
+        const struct meta *m = &found->obj->meta;
+        if (!filter_match(&page->filter, found))
             continue;
-        if (lo.limit > 0 && chosen.len == (size_t)lo.limit)
-            more++;
-        else if (filter_match(&filter, snap->items[i]))
-            *vec_push(&chosen) = snap->items[i];
-    }
-    if (more) { /* as in lists, whether they are selected or not */
-        head.token = list_token(snap->version, chosen.p[chosen.len - 1], c->ns);
-        if (str_empty(lo.labels) && !filter.fields.len)
-            head.remaining = more;
-    }
-    if (!head.token && c->res->info->custom && p.accept.as == ACCEPT_OBJECT) /* as in lists */
-        head.token = xstrdup("");
-    print_list_begin(&p, &head, &c->reply->body);
-    int rc = 0;
-    for (size_t i = 0; i < chosen.len && !rc; i++) {
-        const struct meta *m = &chosen.p[i]->obj->meta;
+        print_list_item(p, found, &c->reply->body);
         if (!shelf_get(c->res->shelf, m->ns, m->name))
             continue;
         struct write w = {
             .api = c->api, .res = c->res, .ns = m->ns, .name = m->name, .dry_run = dry_run};
-        /* The answer has them as they were found. */
-        print_list_item(&p, chosen.p[i], &c->reply->body);
         struct record *r;
         bool gone;
-        struct delete_options each = o;
-        rc = registry_delete(&w, &each, &r, &gone, f);
-        if (!rc)
-            record_unref(r);
+        if (registry_delete(&w, o, &r, &gone, f))
+            return -1;
+        record_unref(r);
     }
-    vec_done(&chosen);
-    free((void *)head.token);
-    snapshot_unref(snap);
+    print_list_end(p, &c->reply->body);
+    return 0;
+}
+
+int api_delete_collection(struct call *c, struct failure *f) {
+    struct list_options lo;
+    struct delete_options o;
+    bool dry_run;
+    if (query_list_options(&c->query, &lo, f) || read_delete_options(c, &o, &dry_run, f))
+        return -1;
+    struct list_page page;
+    if (list_page_init(&page, c, &lo, f))
+        return -1;
+    struct printer p;
+    int rc = printer_init(&p, c, PRINT_LIST, f);
+    if (!rc)
+        rc = delete_page(c, &page, &o, dry_run, &p, f);
     if (rc) {
         str_reset(&c->reply->body);
     } else {
-        print_list_end(&p, &c->reply->body);
         c->reply->code = 200;
         c->reply->content_type = printer_type(&p, false);
     }
     printer_done(&p);
+    list_page_done(&page);
     return rc;
 }

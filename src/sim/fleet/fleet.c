@@ -10,8 +10,9 @@
 #include "sim/fleet/pod_index.h"
 #include "sim/schema/text.h"
 
-struct fleet *fleet_new(struct api *a, bool parts) {
+struct fleet *fleet_new(struct api *a, bool parts, const char *ca) {
     struct fleet *f = xnew(struct fleet);
+    f->ca = ca;
     f->world = a->world;
     f->api = a;
     const struct {

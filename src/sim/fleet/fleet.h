@@ -29,7 +29,8 @@ struct fleet {
     struct resource *nodes, *pods, *namespaces, *leases, *events, *deployments, *replica_sets,
         *stateful_sets, *daemon_sets, *jobs, *revisions, *pdbs, *pvs, *pvcs, *attachments,
         *storage_classes;
-    struct machines *machines;   /* sim/fleet/kubelet.h */
+    const char *ca;              /* the server's authority, in PEM, for pods; NULL: none */
+    struct machines *machines;   /* sim/fleet/machine.h */
     struct pod_index *pod_index; /* sim/fleet/pod_index.h */
 };
 
@@ -37,7 +38,7 @@ struct fleet {
 extern const struct part *const fleet_parts[];
 
 /* Without `parts` nothing acts by itself: hands without a head. */
-struct fleet *fleet_new(struct api *a, bool parts);
+struct fleet *fleet_new(struct api *a, bool parts, const char *ca);
 void fleet_free(struct fleet *f); /* before its API */
 
 /* --- the hands of the parts --- */

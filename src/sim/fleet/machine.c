@@ -2,9 +2,11 @@
 #include "sim/fleet/machine.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "sim/fleet/parts.h"
 #include "sim/fleet/static_pods.h"
 #include "sim/fleet/status_text.h"
@@ -17,8 +19,15 @@ enum { LEASE_SECONDS = 40 };
 #define LEASE_EVERY  SEC(10)
 #define STATUS_EVERY SEC(300)
 
+/* Objects whose annotations say something to the simulator. */
+struct annotated {
+    struct fleet *fleet;
+    const struct resource *res;
+};
+
 struct machines {
     struct fleet *fleet;
+    struct annotated annotated[4];
     struct htab by_name;
     size_t n, numbers;
     struct workers *workers;
@@ -50,7 +59,34 @@ size_t machine_count(const struct fleet *f) {
     return f->machines ? f->machines->n : 0;
 }
 
-/* --- delays --- */
+/* --- annotations --- */
+
+static const struct deed {
+    const char *word;
+    void (*fn)(struct machine *m);
+} deeds[] = {
+    {"reboot", machine_reboot},
+    {"off", machine_off},
+    {"on", machine_on},
+    {"hang", machine_hang},
+};
+
+static const struct deed *deed_of(const char *word) {
+    for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
+        if (streq(deeds[i].word, word))
+            return &deeds[i];
+    return NULL;
+}
+
+/* "2s" or "1s-3s". */
+static bool read_range(const char *text, int64_t *low, int64_t *high) {
+    const char *dash = *text ? strchr(text + 1, '-') : NULL;
+    _cleanup_free_ char *first = dash ? xstrndup(text, (size_t)(dash - text)) : xstrdup(text);
+    if (duration_parse(first, low, NULL) || *low < 0)
+        return false;
+    *high = *low;
+    return !dash || (!duration_parse(dash + 1, high, NULL) && *high >= *low);
+}
 
 int64_t machine_delay(struct fleet *f, const struct pair *annotations,
                       const struct pair *node_annotations, const char *what, int64_t min,
@@ -66,16 +102,79 @@ int64_t machine_delay(struct fleet *f, const struct pair *annotations,
         return fleet_delay(f, min, max);
     if (streq(text, "never"))
         return INT64_MAX;
-    const char *dash = *text ? strchr(text + 1, '-') : NULL;
-    _cleanup_free_ char *first = dash ? xstrndup(text, (size_t)(dash - text)) : xstrdup(text);
     int64_t low, high;
-    if (duration_parse(first, &low, NULL) || low < 0 ||
-        (dash ? duration_parse(dash + 1, &high, NULL) != 0 : (high = low, false)) || high < low) {
+    if (!read_range(text, &low, &high)) {
         if (word)
             *word = text;
         return fleet_delay(f, min, max);
     }
     return fleet_delay(f, low, high);
+}
+
+static bool is_exit_code(const char *text) {
+    size_t n = strspn(text, "0123456789");
+    return n > 0 && n <= 3 && !text[n] && atoi(text) <= 255;
+}
+
+/* A value in a message: what would break a terminal made visible, and not all of 256 KiB. */
+static void show_value(struct str *out, const char *value) {
+    enum { SHOWN = 80 };
+    size_t n = strlen(value), cut = MIN_OF(n, (size_t)SHOWN);
+    while (cut < n && cut > 0 && ((unsigned char)value[cut] & 0xc0) == 0x80)
+        cut--;
+    _cleanup_free_ char *piece = xstrndup(value, cut);
+    utf8_printable(out, piece);
+    if (cut < n)
+        str_add(out, "...");
+}
+
+int machine_annotation_check(const char *key, const char *value, struct err *err) {
+    static const char *const delays[] = {"start", "ready",     "stop",   "run",
+                                         "boot",  "provision", "attach", "detach"};
+    if (!str_starts(key, SIM_ANNOTATION))
+        return 0;
+    const char *name = key + strlen(SIM_ANNOTATION), *must = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(delays); i++) {
+        int64_t low, high;
+        if (!streq(name, delays[i]) || streq(value, "never") || read_range(value, &low, &high))
+            continue;
+        if (!streq(name, "stop"))
+            must = "a duration (\"90s\"), a range with the shorter one first (\"2s-5s\") or "
+                   "\"never\"";
+        else if (!streq(value, "stuck"))
+            must = "a duration (\"90s\"), a range with the shorter one first (\"2s-5s\"), "
+                   "\"never\" or \"stuck\"";
+    }
+    if (streq(name, "exit") && !is_exit_code(value))
+        must = "an exit code, from 0 to 255";
+    if (streq(name, "do") && !deed_of(value))
+        must = "\"reboot\", \"off\", \"on\" or \"hang\"";
+    if (!must)
+        return 0;
+    _cleanup_str_ struct str shown = STR_INIT;
+    show_value(&shown, value);
+    return err_set(err, EINVAL, "%s must be %s, not \"%s\"", key, must, str_get(&shown));
+}
+
+/* Whoever annotates an object is told of a slip where kubectl describe shows it: once for each
+ * value, not with every change of the object. */
+static void annotations_changed(void *arg, const struct change *c) {
+    const struct annotated *a = arg;
+    if (c->type == CHANGE_DELETED)
+        return;
+    const struct pair *now = c->after->obj->meta.annotations;
+    const struct pair *before = c->before ? c->before->obj->meta.annotations : NULL;
+    if (now == before)
+        return;
+    for (size_t i = 0; i < list_len(now); i++) {
+        _cleanup_err_ struct err err = ERR_INIT;
+        if (!str_starts(now[i].key, SIM_ANNOTATION) ||
+            str_same(map_get(before, now[i].key), now[i].value) ||
+            !machine_annotation_check(now[i].key, now[i].value, &err))
+            continue;
+        fleet_event(a->fleet, "slipway-sim", a->res, c->after, "Warning", "BadAnnotation", "%s",
+                    err_msg(&err));
+    }
 }
 
 /* --- the Node object --- */
@@ -363,14 +462,9 @@ static void obey(struct machine *m, struct record *r, const char *word) {
     struct fleet *f = m->all->fleet;
     _cleanup_free_ char *what = xstrdup(word);
     fleet_set_meta(f, f->nodes, r, "annotations", SIM_ANNOTATION "do", NULL);
-    if (streq(what, "reboot"))
-        machine_reboot(m);
-    else if (streq(what, "off"))
-        machine_off(m);
-    else if (streq(what, "on"))
-        machine_on(m);
-    else if (streq(what, "hang"))
-        machine_hang(m);
+    const struct deed *deed = deed_of(what);
+    if (deed)
+        deed->fn(m);
 }
 
 static void node_changed(void *arg, const struct change *c) {
@@ -416,6 +510,11 @@ static void *start(struct fleet *f) {
     f->machines = all;
     all->workers = workers_new(f);
     all->static_pods = static_pods_new(f);
+    struct resource *const annotated[] = {f->nodes, f->pods, f->pvs, f->storage_classes};
+    for (size_t i = 0; i < ARRAY_LEN(annotated); i++) {
+        all->annotated[i] = (struct annotated){f, annotated[i]};
+        shelf_listen(annotated[i]->shelf, annotations_changed, &all->annotated[i]);
+    }
     shelf_listen(f->nodes->shelf, node_changed, all);
     return all;
 }

@@ -19,7 +19,10 @@
  *                              is taken away when it has happened
  *
  * A Node that somebody creates through the API has no machine, and so never becomes Ready, unless
- * it is annotated sim.slipway.dev/machine or, as for kwok, kwok.x-k8s.io/node=fake. */
+ * it is annotated sim.slipway.dev/machine or, as for kwok, kwok.x-k8s.io/node=fake.
+ *
+ * A value that means nothing counts as none. In a scenario it is an error; an object that gets one
+ * through the API gets a Warning Event, BadAnnotation from slipway-sim, too. */
 #ifndef SIM_FLEET_MACHINE_H
 #define SIM_FLEET_MACHINE_H
 
@@ -65,5 +68,9 @@ bool machine_add_static_pod(struct machine *m, const json_t *pod, struct failure
 int64_t machine_delay(struct fleet *f, const struct pair *annotations,
                       const struct pair *node_annotations, const char *what, int64_t min,
                       int64_t max, const char **word);
+
+/* -EINVAL and what it must be when an annotation of the simulator has a value that means nothing;
+ * 0 for good ones and for the annotations of others. */
+int machine_annotation_check(const char *key, const char *value, struct err *err);
 
 #endif

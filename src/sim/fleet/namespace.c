@@ -25,8 +25,9 @@ static void furnish(struct namespaces *c, const char *ns) {
                       "namespace", ns, "annotations", "kubernetes.io/description",
                       "Contains a CA bundle that can be used to verify the "
                       "kube-apiserver when using internal endpoints such as the "
-                      "internal service IP or kubernetes.default.svc.",
-                      "data", "ca.crt", ""),
+                      "internal service IP or kubernetes.default.svc. No other usage is "
+                      "guaranteed across distributions of Kubernetes clusters.",
+                      "data", "ca.crt", strna(f->ca)),
             NULL));
 }
 

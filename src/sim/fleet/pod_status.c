@@ -269,7 +269,7 @@ static void add_ip(struct str *out, const char *one, const char *many, const cha
     str_addf(out, "[{\"ip\":\"%s\"}]", ip);
 }
 
-void pod_status(struct codec *c, const struct record *record, const struct pod_report *r,
+void pod_status(struct codec *c, const struct record *pod, const struct pod_report *report,
                 struct str *out) {
     /* All members of a PodStatus, in their order. */
     enum part {
@@ -311,11 +311,12 @@ void pod_status(struct codec *c, const struct record *record, const struct pod_r
         VIEW("resources"),
         VIEW("nodeAllocatableResourceClaimStatuses"),
     };
-    const struct pod *pod = record_as(pod, record);
+    const struct pod *p = record_as(pod, pod);
+    const struct pod_report *r = report;
     struct view old[ARRAY_LEN(keys)] = {0};
-    if (record->status_len)
-        (void)codec_json_find(c, record_status_text(record), keys, ARRAY_LEN(keys), old, NULL);
-    const char *uid = strna(pod->meta.uid);
+    if (pod->status_len)
+        (void)codec_json_find(c, record_status_text(pod), keys, ARRAY_LEN(keys), old, NULL);
+    const char *uid = strna(p->meta.uid);
     bool up = r->stage != POD_STARTING;
     str_addc(out, '{');
     member_raw(out, "observedGeneration", old[OBSERVED]);
@@ -324,7 +325,7 @@ void pod_status(struct codec *c, const struct record *record, const struct pod_r
                : r->stage != POD_EXITED ? "Running"
                : r->exit_code           ? "Failed"
                                         : "Succeeded");
-    add_conditions(c, pod, old[CONDITIONS], r, out);
+    add_conditions(c, p, old[CONDITIONS], r, out);
     member_raw(out, "message", old[MESSAGE]);
     member_raw(out, "reason", old[REASON]);
     member_raw(out, "nominatedNodeName", old[NOMINATED]);
@@ -344,10 +345,10 @@ void pod_status(struct codec *c, const struct record *record, const struct pod_r
         member_raw(out, "startTime", old[START_TIME]);
     else
         member_time(out, "startTime", r->now);
-    add_containers(c, "initContainerStatuses", pod->spec->init_containers, old[INIT_CONTAINERS],
-                   pod->init_containers, r, uid, true, out);
-    add_containers(c, "containerStatuses", pod->spec->containers, old[CONTAINERS], pod->containers,
-                   r, uid, false, out);
+    add_containers(c, "initContainerStatuses", p->spec->init_containers, old[INIT_CONTAINERS],
+                   p->init_containers, r, uid, true, out);
+    add_containers(c, "containerStatuses", p->spec->containers, old[CONTAINERS], p->containers, r,
+                   uid, false, out);
     for (size_t i = REST; i < ARRAY_LEN(keys); i++)
         member_raw(out, keys[i].p, old[i]);
     str_addc(out, '}');

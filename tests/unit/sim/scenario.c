@@ -46,7 +46,7 @@ static void test_everything(void **state) {
     assert_string_equal(tries[1], "slipway status");
     assert_null(tries[2]);
     assert_int_equal(s->settle, SEC(90));
-    assert_int_equal(scenario_node_count(s), 10);
+    assert_int_equal(scenario_node_count(s, 0), 10);
     assert_ptr_equal(scenario_main_group(s), &s->groups.p[1]);
     const struct node_group *w = &s->groups.p[0], *c = &s->groups.p[1];
     assert_int_equal(w->count, 6);
@@ -85,7 +85,7 @@ static void test_least(void **state) {
     (void)state;
     struct scenario *s = good("description: Nothing.\n");
     assert_null(scenario_tries(s));
-    assert_int_equal(scenario_node_count(s), 0);
+    assert_int_equal(scenario_node_count(s, 0), 0);
     assert_null(scenario_main_group(s));
     assert_int_equal(s->settle, SEC(600));
     scenario_free(s);

@@ -112,7 +112,7 @@ static void test_bombs(void **state) {
     struct schema_notes notes = {0};
     _cleanup_str_ struct str bomb = STR_INIT, deep = STR_INIT, anchors = STR_INIT;
     str_add(&bomb, "a: &a [x,x,x,x,x,x,x,x,x]\n");
-    for (char c = 'b'; c < 'k'; c++) {
+    for (int c = 'b'; c < 'k'; c++) {
         str_addf(&bomb, "%c: &%c [", c, c);
         for (int i = 0; i < 9; i++)
             str_addf(&bomb, "*%c,", c - 1);
