@@ -114,7 +114,8 @@ class Simulator(Cluster):
 
     @staticmethod
     def pod_timing(ready: str | None = None, gone: str | None = None, finish: str | None = None) -> dict[str, str]:
-        given = {"ready": ready, "stop": gone, "run": finish}
+        # As of the real cluster's fake kubelets: until it is ready a pod is Pending (stages/pod-ready.yaml).
+        given = {"start": ready, "stop": gone, "run": finish}
         return {TIMING + key: value for key, value in given.items() if value is not None}
 
     def forgotten_version(self) -> str:
