@@ -384,12 +384,14 @@ static int check_apply(const struct scenario *s, const struct scenario_event *e,
                        struct resource *res, struct err *err) {
     _cleanup_json_ json_t *empty = json_object(), *raw = NULL, *decoded = NULL;
     _cleanup_failure_ struct failure failure = FAILURE_INIT;
+    struct schema_notes notes = {0};
     struct patch patch = {.kind = PATCH_MERGE, .body = e->apply}; /* without what it takes away */
-    if (patch_apply(&patch, empty, &raw, NULL, &failure, NULL) ||
-        rules_decode(sim_api(s->sim), res, raw, &decoded, NULL, &failure))
-        return refused(s, e->apply, e->pos, res->info->kind, strna(meta_str(e->apply, "name")),
-                       &failure, err);
-    return check_fields(s, res, e->apply, e->apply, e->pos, err);
+    bool good = !patch_apply(&patch, empty, &raw, NULL, &failure, NULL) &&
+                !rules_decode(sim_api(s->sim), res, raw, &decoded, &notes, &failure);
+    schema_notes_done(&notes);
+    return good ? check_fields(s, res, e->apply, e->apply, e->pos, err)
+                : refused(s, e->apply, e->pos, res->info->kind, strna(meta_str(e->apply, "name")),
+                          &failure, err);
 }
 
 static int check_object_event(const struct scenario *s, const struct scenario_event *e,

@@ -188,6 +188,65 @@ class Kubeconfig(Case):
             self.assertEqual(s.end().code, 0)
         self.assertEqual(list(self.directory.iterdir()), [])
 
+    def at_directory(self, *args: str) -> Result:
+        done = subprocess.run([SLIPWAY, "sim", "--scenario", "empty", *args], capture_output=True, text=True, timeout=LIMIT,
+                              stdin=subprocess.DEVNULL, env=environment(), cwd=self.directory)
+        return Result(done.stdout, done.stderr, done.returncode)
+
+    def test_relative(self) -> None:
+        """Whoever is told the path may be in another directory."""
+        here = self.directory.resolve()
+        for path in ("config", "./config"):
+            done = self.at_directory("--kubeconfig", path, "--", "sh", "-c", 'cd / && test -s "$KUBECONFIG" && echo "$KUBECONFIG"')
+            self.assertEqual((done.code, done.out, done.err), (0, f"{here}/{path}\n", ""))
+            self.assertEqual(list(self.directory.iterdir()), [])
+        with Sim("--scenario", "empty", "--kubeconfig", os.path.relpath(self.directory / "config")) as s:
+            self.assertTrue(s.kubeconfig.is_absolute(), s.out)
+            self.assertTrue(s.kubeconfig.samefile(self.directory / "config"))
+            self.assertEqual(s.end().code, 0)
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_link(self) -> None:
+        """What it leads to is written and removed; the link is its owner's."""
+        (self.directory / "far").mkdir()
+        link, target = self.directory / "link", self.directory / "far" / "config"
+        (self.directory / "far" / "middle").symlink_to("config")
+        for text in (None, "", "# nothing\n"):
+            for leads in ("far/config", "far/middle", str(target)):
+                link.symlink_to(leads)
+                if text is not None:
+                    target.write_text(text)
+                with Sim("--scenario", "empty", "--kubeconfig", str(link)) as s:
+                    self.assertEqual(s.kubeconfig, link)
+                    self.assertTrue(link.is_symlink() and not target.is_symlink())
+                    self.assertIn("current-context: slipway-sim\n", target.read_text())
+                    self.assertEqual(s.end().code, 0)
+                self.assertEqual(os.readlink(link), leads)
+                self.assertEqual([p.name for p in (self.directory / "far").iterdir()], ["middle"])
+                link.unlink()
+
+    def test_link_to_somebody_s_file(self) -> None:
+        link, target = self.directory / "link", Path(self.file("precious", "target"))
+        link.symlink_to("target")
+        self.wrong(sim("--scenario", "empty", "--kubeconfig", str(link), "--", "true"), REFUSED, str(link), f"a link to {target}",
+                   "left as it is")
+        self.assertEqual((os.readlink(link), target.read_text()), ("target", "precious"))
+        target.unlink()
+        target.symlink_to("link")
+        self.wrong(sim("--scenario", "empty", "--kubeconfig", str(link), "--", "true"), REFUSED, str(link), "leads to itself")
+        self.assertEqual((os.readlink(link), os.readlink(target)), ("target", "link"))
+        self.assertEqual(self.at_directory("--kubeconfig", "/dev/stdout", "--", "true").code, REFUSED)
+
+    def test_link_that_is_turned_away(self) -> None:
+        """While it runs: what it leads to then is not removed, and nothing is left behind."""
+        link, target, other = self.directory / "link", self.directory / "target", Path(self.file("precious", "other"))
+        link.symlink_to("target")
+        with Sim("--scenario", "empty", "--kubeconfig", str(link)) as s:
+            link.unlink()
+            link.symlink_to("other")
+            self.assertEqual(s.end().code, 0)
+        self.assertEqual((os.readlink(link), other.read_text(), target.exists()), ("other", "precious", False))
+
     def test_somebody_s_file_is_left_alone(self) -> None:
         """Above all ~/.kube/config."""
         with Sim("--scenario", "empty") as s:
@@ -390,6 +449,11 @@ class Scenarios(Case):
                 ("description: a\nobjects:\n- apiVersion: policy/v1\n  kind: PodDisruptionBudget\n  metadata: {name: a}\n"
                  "  spec:\n    minAvailable: -1\n", "7:5", "spec.minAvailable"),
                 ("description: a\nobjects:\n- {apiVersion: v1, kind: Dog, metadata: {name: a}}\n", "3:20", 'no kind "Dog"'),
+                ("description: a\nevents:\n- {after: 5h, delete: {kind: Dog, name: a}}\n", "3:24", 'no kind "Dog"'),
+                ("description: a\nevents:\n- after: 5h\n  apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dta: {}}\n",
+                 "4:65", 'unknown field "dta"'),
+                ("description: a\nnodes: [{name: w, annotations: {sim.slipway.dev/boot: nonsense}}]\n", "2:55",
+                 "sim.slipway.dev/boot must be a duration"),
         ):
             path = self.file(text)
             self.wrong(sim("--scenario", path, "--", "echo", "ran"), USAGE, f"{path}:{place}: ", words)
@@ -402,6 +466,22 @@ class Scenarios(Case):
         for text in ("&a [*a]", "a: &a [x, x]\nb: &b [*a, *a]\ndescription: [*b, *b]", "[" * 10000, "\0", "\xff"):
             path = self.file(text)
             self.assertEqual(sim("--scenario", path, "--", "true").code, USAGE)
+
+    def test_bad_annotation_is_told(self) -> None:
+        """By an event, as kubectl describe shows it, and once."""
+        with Sim("--scenario", "empty", "--nodes", "1") as s:
+            for value in ("nonsense", "nonsense", "5s"):
+                s.client.patch("/api/v1/nodes/w1", {"metadata": {"annotations": {"sim.slipway.dev/boot": value}}})
+            told = [(e["type"], e["source"]["component"], e["involvedObject"]["kind"], e["involvedObject"]["name"], e["count"])
+                    for e in s.client.get("/api/v1/namespaces/default/events")["items"] if e["reason"] == "BadAnnotation"]
+            self.assertEqual(told, [("Warning", "slipway-sim", "Node", "w1", 1)])
+
+    def test_many_nodes_take_a_while(self) -> None:
+        """Said of all nodes, not only of the group that --nodes is about."""
+        path = self.file("description: a\nnodes: [{name: w}, {name: x, count: 2}]\n")
+        self.assertEqual(sim("--scenario", path, "--nodes", "998", "--no-controllers", "--", "true").err,
+                         "Making a cluster of 1000 nodes; that may take some minutes ...\n")
+        self.assertEqual(sim("--scenario", path, "--nodes", "997", "--no-controllers", "--", "true").err, "")
 
     def test_one_of_one_s_own(self) -> None:
         path = self.file("description: Mine.\nnodes: [{name: 'n[08-10]', zones: [x, y]}]\n"

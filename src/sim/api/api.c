@@ -240,6 +240,11 @@ static int serve_resource(struct call *c, struct failure *f) {
     /* The handler of custom resources routes by verb alone, and then misses the name. */
     if (custom && !c->name && (method_is(c, "PUT") || method_is(c, "PATCH")))
         return api_nameless(c, f);
+    /* And it knows nothing of a path that lacks the namespace, but for reading all of them. */
+    if (custom && c->res->info->namespaced && !c->ns && verb != VERB_LIST && verb != VERB_WATCH) {
+        answer_text(c, 404, "404 page not found\n");
+        return 0;
+    }
     /* On a path with a name nothing can be created, but for that handler; what is not in a
      * namespace has no collection to write to. */
     if (!verb || !(c->res->info->verbs & verb) || (verb == VERB_CREATE && c->name && !custom) ||

@@ -62,31 +62,46 @@ static bool remove_condition(json_t *crd, const char *type) {
 
 /* --- names --- */
 
-/* The names that others of the group have: two sets. */
+/* Which of the wanted names somebody of the group has: two sets. There may be hundreds of
+ * definitions in a group, so that only what is wanted is put down. */
 struct taken {
-    json_t *resources, *kinds;
+    json_t *wanted, *resources, *kinds;
 };
 
-static void take(json_t *set, const char *name) {
+static void want(struct taken *t, const char *name) {
     if (!str_empty(name))
+        json_object_set_new_nocheck(t->wanted, name, json_true());
+}
+
+static void take(const struct taken *t, json_t *set, const char *name) {
+    if (!str_empty(name) && json_object_get(t->wanted, name))
         json_object_set_new_nocheck(set, name, json_true());
 }
 
-static struct taken taken_names(const json_t *const *accepted, size_t n) {
-    struct taken t = {json_object(), json_object()};
+static struct taken taken_names(const json_t *wanted, const json_t *const *accepted, size_t n) {
+    struct taken t = {json_object(), json_object(), json_object()};
+    const json_t *shorts = json_object_get(wanted, "shortNames");
+    want(&t, json_str(wanted, "plural"));
+    want(&t, json_str(wanted, "singular"));
+    want(&t, json_str(wanted, "kind"));
+    want(&t, json_str(wanted, "listKind"));
+    for (size_t i = 0; i < json_array_size(shorts); i++)
+        want(&t, json_string_value(json_array_get(shorts, i)));
     for (size_t i = 0; i < n; i++) {
-        const json_t *names = accepted[i], *shorts = json_object_get(names, "shortNames");
-        take(t.resources, json_str(names, "plural"));
-        take(t.resources, json_str(names, "singular"));
+        const json_t *names = accepted[i];
+        shorts = json_object_get(names, "shortNames");
+        take(&t, t.resources, json_str(names, "plural"));
+        take(&t, t.resources, json_str(names, "singular"));
         for (size_t k = 0; k < json_array_size(shorts); k++)
-            take(t.resources, json_string_value(json_array_get(shorts, k)));
-        take(t.kinds, json_str(names, "kind"));
-        take(t.kinds, json_str(names, "listKind"));
+            take(&t, t.resources, json_string_value(json_array_get(shorts, k)));
+        take(&t, t.kinds, json_str(names, "kind"));
+        take(&t, t.kinds, json_str(names, "listKind"));
     }
     return t;
 }
 
 static void taken_done(struct taken *t) {
+    json_decref(t->wanted);
     json_decref(t->resources);
     json_decref(t->kinds);
 }
@@ -142,7 +157,7 @@ static bool settle_names(json_t *crd, const json_t *const *others, size_t n_othe
     if (json_equal(wanted, accepted))
         return false;
     _cleanup_json_ json_t *before = json_deep_copy(accepted);
-    struct taken taken = taken_names(others, n_others);
+    struct taken taken = taken_names(wanted, others, n_others);
     struct naming n = {wanted, accepted, NULL, STR_INIT};
     accept_name(&n, "plural", taken.resources, "PluralConflict");
     accept_name(&n, "singular", taken.resources, "SingularConflict");

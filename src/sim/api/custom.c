@@ -14,6 +14,8 @@
 /* How long the real server's controllers take to accept a definition. */
 #define SETTLE_MIN MSEC(5)
 #define SETTLE_MAX MSEC(25)
+/* The server's mark in the Scale of an object that has no number: nobody asks for as many. */
+#define NO_REPLICAS INT32_MIN
 
 struct served {
     struct resource_info info;
@@ -139,8 +141,7 @@ struct custom_work custom_work(const struct api *a, const char *name) {
 
 /* Takes it out of the API, not out of the list; what still reads it may go on. */
 static void retire(struct api *a, struct custom *c) {
-    if (c->shelf)
-        watches_close(a, c->shelf);
+    watches_close(a, c->shelf);
     withdraw(a, c);
     *vec_push(&a->retired) = c;
 }
@@ -392,7 +393,10 @@ static void definition_gone(struct api *a, const char *name) {
             (--a->customs.len - place) * sizeof *a->customs.p);
     if (wake(a, name, c->standing.accepted, NULL))
         settle_soon(a);
-    retire(a, c);
+    if (c->crd)
+        retire(a, c);
+    else
+        custom_free(c);
 }
 
 void custom_changed(struct api *a, const struct change *change) {
@@ -494,29 +498,26 @@ int custom_update(struct api *a, const struct resource *res, const char *sub, js
     return 0;
 }
 
-/* As apimachinery's NewInternalError(): what it wraps is the cause. */
-static int fail_internal(struct failure *f, const char *why) {
-    fail(f, 500, "InternalError", "Internal error occurred: %s", why);
-    failure_cause(f, "", why, "");
-    return -1;
-}
-
-int custom_scale(const struct resource *res, const json_t *obj, json_t **out, struct failure *f) {
+static int scale_of(const struct resource *res, const json_t *obj, bool to_change, json_t **out,
+                    struct failure *f) {
     struct crd_scale s;
     _cleanup_err_ struct err err = ERR_INIT;
     if (crd_object_scale(version_of(res), obj, &s, &err))
-        return fail_internal(f, err_msg(&err));
-    if (!s.has_replicas) {
+        return fail(f, 500, "", "%s", err_msg(&err));
+    if (!s.has_replicas && !to_change) { /* as apimachinery's NewInternalError() */
         _cleanup_free_ char *why = xasprintf("the spec replicas field \"%s\" does not exist",
                                              version_of(res)->spec_replicas);
-        return fail_internal(f, why);
+        fail(f, 500, "InternalError", "Internal error occurred: %s", why);
+        failure_cause(f, "", why, "");
+        return -1;
     }
-    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "name", strna(meta_str(obj, "name")), "uid",
-                             strna(meta_str(obj, "uid")), "resourceVersion",
-                             strna(meta_str(obj, "resourceVersion")), "creationTimestamp",
-                             strna(meta_str(obj, "creationTimestamp")));
-    if (meta_str(obj, "namespace"))
-        json_object_set_new(meta, "namespace", json_string(meta_str(obj, "namespace")));
+    if (!s.has_replicas)
+        s.replicas = NO_REPLICAS;
+    json_t *meta = json_pack("{s:s}", "name", strna(meta_str(obj, "name")));
+    static const char *const keys[] = {"namespace", "uid", "resourceVersion", "creationTimestamp"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (meta_str(obj, keys[i]))
+            json_object_set_new(meta, keys[i], json_string(meta_str(obj, keys[i])));
     *out =
         json_pack("{s:s, s:s, s:o, s:{}, s:{s:I}}", "kind", "Scale", "apiVersion", "autoscaling/v1",
                   "metadata", meta, "spec", "status", "replicas", (json_int_t)s.status_replicas);
@@ -527,8 +528,20 @@ int custom_scale(const struct resource *res, const json_t *obj, json_t **out, st
     return 0;
 }
 
+int custom_scale(const struct resource *res, const json_t *obj, json_t **out, struct failure *f) {
+    return scale_of(res, obj, false, out, f);
+}
+
+int custom_scale_to_change(const struct resource *res, const json_t *obj, json_t **out,
+                           struct failure *f) {
+    return scale_of(res, obj, true, out, f);
+}
+
 int custom_set_scale(const struct resource *res, json_t *obj, int64_t replicas, struct failure *f) {
     _cleanup_err_ struct err err = ERR_INIT;
+    if (replicas == NO_REPLICAS)
+        return fail_bad_request(f, "the spec replicas field \"%s\" cannot be empty",
+                                version_of(res)->spec_replicas);
     if (crd_object_set_replicas(version_of(res), obj, replicas, &err))
         return fail_bad_request(f, "%s", err_msg(&err));
     return 0;

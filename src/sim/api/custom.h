@@ -26,8 +26,11 @@ int custom_create(struct api *a, const struct resource *res, json_t **obj, struc
 int custom_update(struct api *a, const struct resource *res, const char *sub, json_t **obj,
                   const json_t *old, struct failure *f);
 
-/* The Scale of an object, and the object with another number. */
+/* The Scale of an object, and the object with another number. Where there is no number there is no
+ * Scale but one to change, with a mark in it that custom_set_scale() refuses. */
 int custom_scale(const struct resource *res, const json_t *obj, json_t **out, struct failure *f);
+int custom_scale_to_change(const struct resource *res, const json_t *obj, json_t **out,
+                           struct failure *f);
 int custom_set_scale(const struct resource *res, json_t *obj, int64_t replicas, struct failure *f);
 
 /* The definitions themselves: as sim/api/rules.h. */

@@ -34,10 +34,11 @@ static char *selector_text(const json_t *selector) {
     return str_take(&out);
 }
 
-static int scale_of(const struct resource *res, const json_t *obj, json_t **out,
+static int scale_of(const struct resource *res, const json_t *obj, bool to_change, json_t **out,
                     struct failure *f) {
     if (res->info->custom)
-        return custom_scale(res, obj, out, f);
+        return to_change ? custom_scale_to_change(res, obj, out, f)
+                         : custom_scale(res, obj, out, f);
     const json_t *spec = json_object_get(obj, "spec"), *status = json_object_get(obj, "status");
     _cleanup_free_ char *selector = selector_text(json_object_get(spec, "selector"));
     const json_t *want = json_object_get(spec, "replicas"),
@@ -81,7 +82,7 @@ static int answer(struct call *c, const json_t *scale, struct failure *f) {
 
 int scale_get(struct call *c, const struct record *r, struct failure *f) {
     _cleanup_json_ json_t *obj = record_json(r), *scale = NULL;
-    if (scale_of(c->res, obj, &scale, f))
+    if (scale_of(c->res, obj, false, &scale, f))
         return -1;
     return answer(c, scale, f);
 }
@@ -123,8 +124,9 @@ static int apply(struct call *c, const struct write_options *o, const json_t *sc
     if (!str_empty(version))
         meta_set_str(obj, "resourceVersion", version);
     if (c->res->info->custom) {
+        _cleanup_json_ json_t *was = NULL; /* what has no Scale gets none by this */
         resource_relabel(c->res, obj);
-        if (custom_set_scale(c->res, obj, n, f))
+        if (custom_scale_to_change(c->res, obj, &was, f) || custom_set_scale(c->res, obj, n, f))
             return -1;
     } else {
         json_object_set_new(json_object_get(obj, "spec"), "replicas", json_integer(n));
@@ -134,7 +136,7 @@ static int apply(struct call *c, const struct write_options *o, const json_t *sc
         return -1;
     _cleanup_json_ json_t *now = record_json(r), *set = NULL;
     record_unref(r);
-    if (scale_of(c->res, now, &set, f))
+    if (scale_of(c->res, now, false, &set, f))
         return -1;
     return answer(c, set, f);
 }
@@ -174,7 +176,7 @@ int scale_patch(struct call *c, const struct write_options *o, struct failure *f
     if (registry_get(&w, &r, f))
         return -1;
     _cleanup_json_ json_t *obj = record_json(r), *now = NULL, *raw = NULL, *scale = NULL;
-    if (scale_of(c->res, obj, &now, f))
+    if (scale_of(c->res, obj, true, &now, f))
         return -1;
     struct schema_notes notes = {0};
     _cleanup_failure_ struct failure why = FAILURE_INIT;

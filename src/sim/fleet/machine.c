@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -113,7 +114,7 @@ int64_t machine_delay(struct fleet *f, const struct pair *annotations,
 
 static bool is_exit_code(const char *text) {
     size_t n = strspn(text, "0123456789");
-    return n > 0 && n <= 3 && !text[n] && atoi(text) <= 255;
+    return n > 0 && n <= 3 && !text[n] && strtol(text, NULL, 10) <= 255;
 }
 
 /* A value in a message: what would break a terminal made visible, and not all of 256 KiB. */

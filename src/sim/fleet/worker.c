@@ -127,7 +127,8 @@ static void take_step(void *arg) {
         return;
     const struct pod *pod = record_as(pod, r);
     const char *text = map_get(pod->meta.annotations, SIM_ANNOTATION "exit");
-    int code = text ? (int)strtol(text, NULL, 10) : 0;
+    bool good = text && !machine_annotation_check(SIM_ANNOTATION "exit", text, NULL);
+    int code = good ? (int)strtol(text, NULL, 10) : 0;
     switch (step) {
     case STEP_START: {
         if (!volumes_ready(f, pod)) {

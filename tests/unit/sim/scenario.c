@@ -47,6 +47,7 @@ static void test_everything(void **state) {
     assert_null(tries[2]);
     assert_int_equal(s->settle, SEC(90));
     assert_int_equal(scenario_node_count(s, 0), 10);
+    assert_int_equal(scenario_node_count(s, 3000), 3006);
     assert_ptr_equal(scenario_main_group(s), &s->groups.p[1]);
     const struct node_group *w = &s->groups.p[0], *c = &s->groups.p[1];
     assert_int_equal(w->count, 6);
@@ -203,6 +204,52 @@ static void test_mistakes(void **state) {
     }
 }
 
+/* Of the simulator, wherever they stand; those of others are their own. */
+static void test_annotations(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says; /* NULL: nothing is wrong */
+    } rows[] = {
+        {"nodes:\n- name: w\n  annotations:\n    sim.slipway.dev/boot: nonsense\n",
+         "f.yaml:5:27: sim.slipway.dev/boot must be a duration"},
+        {"nodes: [{name: w, annotations: {sim.slipway.dev/do: explode}}]\n",
+         "f.yaml:2:53: sim.slipway.dev/do must be \"reboot\", \"off\", \"on\" or \"hang\", not "
+         "\"explode\""},
+        {"nodes:\n- name: w\n  staticPods:\n  - metadata: {name: p, annotations: "
+         "{sim.slipway.dev/stop: stock}}\n",
+         "f.yaml:5:61: sim.slipway.dev/stop must be "},
+        {"objects:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a, annotations: "
+         "{sim.slipway.dev/exit: x}}\n",
+         "f.yaml:5:59: sim.slipway.dev/exit must be an exit code, from 0 to 255, not \"x\""},
+        {"objects:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: a}\n  spec:\n"
+         "    template:\n      metadata:\n        annotations: {a: b, sim.slipway.dev/start: "
+         "10s-2s}\n",
+         "f.yaml:9:52: sim.slipway.dev/start must be a duration (\"90s\"), a range with the "
+         "shorter "
+         "one first (\"2s-5s\") or \"never\", not \"10s-2s\""},
+        {"events:\n- after: 1s\n  apply: {apiVersion: v1, kind: Pod, metadata: {name: a, "
+         "annotations: {sim.slipway.dev/run: -1s}}}\n",
+         "f.yaml:4:93: sim.slipway.dev/run must be "},
+        {"objects:\n- {apiVersion: v1, kind: Pod, copies: 3, metadata: {name: 'a{n}', annotations: "
+         "{sim.slipway.dev/start: '{n}s', sim.slipway.dev/stop: stuck, sim.slipway.dev/exit: "
+         "'137', example.com/boot: nonsense, sim.slipway.dev/ready: never}}}\n",
+         NULL},
+        {"objects:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: "
+         "{sim.slipway.dev/start: soon}}\n",
+         NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        _cleanup_err_ struct err err = ERR_INIT;
+        _cleanup_free_ char *text = xasprintf("description: a\n%s", rows[i].text);
+        struct scenario *s = NULL;
+        int rc = scenario_parse("f.yaml", text, strlen(text), &s, &err);
+        scenario_free(s);
+        if (!rc != !rows[i].says || (rc && !str_starts(err_msg(&err), rows[i].says)))
+            fail_msg("of\n%s\"%s\" was said, not \"%s\"", text, rc ? err_msg(&err) : "nothing",
+                     rows[i].says ? rows[i].says : "nothing");
+    }
+}
+
 static void test_copies(void **state) {
     (void)state;
     struct scenario *s =
@@ -301,10 +348,10 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything), cmocka_unit_test(test_least),
-        cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_built_in),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_everything),  cmocka_unit_test(test_least),
+        cmocka_unit_test(test_mistakes),    cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_built_in),    cmocka_unit_test(test_names),
+        cmocka_unit_test(test_annotations), cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,18 @@ static void test_paths(void **state) {
     e = sim_ask(&s, 405, "POST", "/api/v1/nodes/x", "{}");
     assert_string_equal(sim_str(e, "reason"), "MethodNotAllowed");
     sim_ask(&s, 405, "BREW", "/api/v1/nodes", NULL);
+    /* What a custom resource of namespaces lacks without one is not a method but the page. */
+    sim_ask(&s, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            "{\"metadata\":{\"name\":\"ships.g.io\"},\"spec\":{\"group\":\"g.io\",\"scope\":"
+            "\"Namespaced\",\"names\":{\"plural\":\"ships\",\"kind\":\"Ship\"},\"versions\":[{"
+            "\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{"
+            "\"type\":\"object\"}}}]}}");
+    sim_pass(&s, SEC(5));
+    sim_ask(&s, 404, "POST", "/apis/g.io/v1/ships", "{}");
+    assert_string_equal(sim_text(&s), "404 page not found\n");
+    sim_ask(&s, 404, "DELETE", "/apis/g.io/v1/ships", NULL);
+    assert_string_equal(sim_text(&s), "404 page not found\n");
+    sim_ask(&s, 200, "GET", "/apis/g.io/v1/ships", NULL);
     json_t *root = sim_ask(&s, 200, "GET", "/", NULL);
     assert_true(json_array_size(sim_at(root, "paths")) > 10);
     sim_site_done(&s);
