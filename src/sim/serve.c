@@ -14,11 +14,12 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "net/server.h"
+#include "sim/warnings.h"
 
 enum {
     HIGH_WATER = 256 << 10, /* bytes queued for a client before its stream is left alone */
     SMALL = 64 << 10,       /* such an answer goes into the connection's buffer at once */
-    HEADERS = 16,
+    HEADERS = 8,            /* at most, beside warnings */
 };
 
 static const struct sim_server_limits defaults = {
@@ -233,19 +234,6 @@ static enum who who(const struct sim_server *s, struct exchange *x) {
                                                                                        : WHO_WRONG;
 }
 
-/* A Warning header's text is a quoted string. */
-static char *warning_header(const char *text) {
-    struct str out = STR_INIT;
-    str_add(&out, "299 - \"");
-    for (const char *p = text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            str_addc(&out, '\\');
-        str_addc(&out, *p);
-    }
-    str_addc(&out, '"');
-    return str_take(&out);
-}
-
 /* What comes with them nobody looks at. */
 static bool reads(const struct exchange *x) {
     return streq(exchange_method(x), "GET") || streq(exchange_method(x), "HEAD");
@@ -292,7 +280,10 @@ static void handle(void *arg, struct exchange *x) {
     (void)snprintf(audit, sizeof audit, "00000000-0000-4000-8000-%012llx",
                    (unsigned long long)++s->served);
     (void)snprintf(retry, sizeof retry, "%d", reply.retry_after);
-    struct http_header headers[HEADERS];
+    _cleanup_warnings_ struct warnings warnings;
+    warnings_init(&warnings, reply.warnings.p, reply.warnings.len);
+    _cleanup_free_ struct http_header *headers =
+        xcalloc(HEADERS + warnings.headers.len, sizeof *headers);
     size_t n = 0;
     headers[n++] = (struct http_header){"Audit-Id", audit};
     headers[n++] = (struct http_header){"Cache-Control", "no-cache, private"};
@@ -305,12 +296,8 @@ static void handle(void *arg, struct exchange *x) {
     }
     if (reply.retry_after)
         headers[n++] = (struct http_header){"Retry-After", retry};
-    char *texts[HEADERS];
-    size_t n_texts = 0;
-    for (size_t i = 0; i < reply.warnings.len && n < HEADERS; i++) {
-        texts[n_texts] = warning_header(reply.warnings.p[i]);
-        headers[n++] = (struct http_header){"Warning", texts[n_texts++]};
-    }
+    for (size_t i = 0; i < warnings.headers.len; i++)
+        headers[n++] = (struct http_header){"Warning", warnings.headers.p[i]};
     struct http_reply head = {
         .code = reply.code, .headers = headers, .n_headers = n, .gzip = !reply.stream};
     if (!reply.stream) {
@@ -339,8 +326,6 @@ static void handle(void *arg, struct exchange *x) {
         str_done(&f->reply.body);
         pump(f);
     }
-    for (size_t i = 0; i < n_texts; i++)
-        free(texts[i]);
 }
 
 int sim_server_new(struct loop *loop, struct api *api, struct pace *pace,

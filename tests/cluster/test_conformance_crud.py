@@ -281,6 +281,10 @@ def test_media_types(ctx: Context) -> None:
         answer = w.get(path + "/x", accept)
         assert answer.headers["Content-Type"] == JSON and answer.ok()["metadata"]["name"] == "x", accept
     w.get(path + "/x", "application/*").refused(406, "NotAcceptable", "Available representations: application/json")
+    for accept, form in (("application/json;q=0.1,application/yaml;q=0.9", "yaml"), ("application/yaml;q=0.5, application/json", "json"),
+                         ("*/*,application/yaml", "yaml"), ("*/*;q=0.9,application/yaml;q=0.1", "yaml"),
+                         ("application/json;q=x,application/yaml;q=0.9", "yaml"), ("application/json;q=0", "json")):
+        assert w.get(path + "/x", accept).headers["Content-Type"] == "application/" + form, accept
     answer = w.get(path + "/x", "application/yaml")
     assert answer.code == 200 and answer.headers["Content-Type"] == "application/yaml", answer
     assert "kind: ConfigMap\n" in answer.text and f"  namespace: {ns}\n" in answer.text, answer
@@ -319,6 +323,12 @@ def test_unknown_fields(ctx: Context) -> None:
         made = answer.ok(201)
         assert "extra" not in made and "nope" not in made["spec"]
         assert answer.warnings == (['unknown field "spec.nope"', 'unknown field "extra"'] if told else []), answer.headers
+    many = {f"f{number:02}": 1 for number in range(30)}
+    answer = w.post(query(CONFIG_MAP.path(ns), dryRun="All"), {**config_map("x", ns), **many})
+    assert answer.ok(201) and answer.warnings == [f'unknown field "{name}"' for name in many], answer.headers
+    long = {f"f{number:02}" + "x" * 300: 1 for number in range(30)}
+    answer = w.post(query(CONFIG_MAP.path(ns), dryRun="All"), {**config_map("x", ns), **long})
+    assert answer.ok(201) and answer.warnings == [f'unknown field "{name}"'[:256] for name in long][:16], answer.headers
     made = w.post(path, DEPLOYMENT.make(ns, "x")).ok(201)
     changed = w.put(query(path + "/x", fieldValidation="Strict"), merged(made, {"spec": {"nope": 1}}))
     changed.fails(400, "BadRequest",
@@ -568,6 +578,47 @@ def test_deleting_a_collection(ctx: Context) -> None:
     assert left() == ["c"]
     assert "c" in names(w.delete(path).ok()) and left() == []
     w.delete(CONFIG_MAP.path()).no_method()
+
+
+def test_deleting_a_collection_by_the_options_of_a_list(ctx: Context) -> None:
+    w, ns, path = start(ctx)
+    for name in "abcdef":
+        w.post(path, merged(config_map(name, ns), {"metadata": {"labels": {"mine": "x"}}})).ok(201)
+    mine = query(path, labelSelector="mine")
+
+    def names(answer: dict) -> list[str]:
+        return [item["metadata"]["name"] for item in answer["items"]]
+
+    w.delete(query(path, **{"continue": "!!"})).fails(
+        400, "BadRequest", "invalid continue token: continue key is not valid: illegal base64 data at input byte 0")
+    w.delete(query(path, resourceVersion="abc")).refused(400, "BadRequest", "invalid resource version: ", '"abc"')
+    w.delete(query(path, resourceVersion=10**12)).refused(504, "Timeout", "Too large resource version")
+    page = w.get(query(path, labelSelector="mine", limit=2)).ok()["metadata"]
+    w.delete(query(path, resourceVersion=page["resourceVersion"], **{"continue": page["continue"]})).fails(
+        400, "BadRequest", "specifying resource version is not allowed when using continue")
+    w.delete(query(path, labelSelector="mine", resourceVersion="0")).refused(409, "Conflict", "the ResourceVersion in the precondition (0)")
+    assert names(w.get(mine).ok()) == list("abcdef")
+    for _ in "twice":  # of what has gone, as it was
+        assert names(w.delete(query(path, labelSelector="mine", limit=2, **{"continue": page["continue"]})).ok()) == ["c", "d"]
+    assert names(w.get(mine).ok()) == list("abef")
+    w.delete(query(path + "/a", resourceVersion=1)).refused(409, "Conflict", "the ResourceVersion in the precondition (1)")
+    w.delete(query(path + "/a", uid="x")).refused(409, "Conflict", "the UID in the precondition (x)")
+
+
+def test_what_nobody_may_delete(ctx: Context) -> None:
+    w = Wire(ctx.still.api)
+    for name in ("system-node-critical", "system-cluster-critical"):
+        w.delete(f"/apis/scheduling.k8s.io/v1/priorityclasses/{name}").fails(
+            403, "Forbidden", f'priorityclasses.scheduling.k8s.io "{name}" is forbidden: this is a system priority class and cannot be deleted',
+            group="scheduling.k8s.io", kind="priorityclasses", name=name)
+
+
+def test_links_to_itself_are_dropped(ctx: Context) -> None:
+    w, ns, path = start(ctx)
+    link = {"metadata": {"selfLink": "/x"}}
+    made = w.post(path, merged(config_map("x", ns), link)).ok(201)
+    for answer in (w.put(path + "/x", merged(made, link)).ok(), w.patch(path + "/x", link).ok(), made):
+        assert "selfLink" not in answer["metadata"], answer
 
 
 def test_what_unmanaged_kinds_ask_for(ctx: Context) -> None:

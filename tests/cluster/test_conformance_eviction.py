@@ -100,6 +100,22 @@ def test_options_of_an_eviction(ctx: Context) -> None:
     assert s.evict("d", options={"propagationPolicy": "Background"}).ok(201)
 
 
+def test_unknown_fields_of_evictions_and_bindings(ctx: Context) -> None:
+    s = Stage(ctx)
+    s.pod("a")
+    s.w.post(POD.path(s.ns), pod("b", s.ns, {"app": "x"})).ok(201)
+    for name, sub, kind, body in (("a", "eviction", "Eviction", {"x": 1, "deleteOptions": {"y": 2}}),
+                                  ("b", "binding", "Binding", {"x": 1, "target": {"y": 2, "name": "n"}})):
+        path, body = POD.path(s.ns, name, sub), {"metadata": {"name": name}, **body}
+        told = ['unknown field "x"', f'unknown field "{list(body)[2]}.y"']
+        for mode, warned in (("Warn", told), (None, told), ("Ignore", [])):
+            answer = s.w.post(query(path, dryRun="All", fieldValidation=mode), body)
+            assert answer.ok(201) and answer.warnings == warned, answer.headers
+        s.w.post(query(path, fieldValidation="Strict"), body).fails(
+            400, "BadRequest", f'{kind} in version "v1" cannot be handled as a {kind}: strict decoding error: ' + ", ".join(told))
+    s.stays("a")
+
+
 def test_evictions_of_nobody(ctx: Context) -> None:
     s = Stage(ctx)
     s.evict("none").fails(404, "NotFound", 'pods "none" not found', name="none", kind="pods")

@@ -64,6 +64,17 @@ def test_pages_do_not_see_what_happens_meanwhile(ctx: Context) -> None:
     assert names(w.get(path).ok()) == ["a", "b", "c", "c2", "e", "f"]
 
 
+def test_a_list_of_one_name_has_no_pages(ctx: Context) -> None:
+    w, ns, path = start(ctx, *"abc")
+    for where, selector, more in ((path, "metadata.name=a", False), (path, "metadata.name!=c", True), (path, "metadata.name=z", False),
+                                  (CONFIG_MAP.path(), f"metadata.name=a,metadata.namespace={ns}", False),
+                                  (CONFIG_MAP.path(), f"metadata.namespace={ns}", True)):
+        answer = w.get(query(where, limit=1, fieldSelector=selector)).ok()
+        assert ("continue" in answer["metadata"]) is more, (selector, answer)
+    rest = w.get(query(path, **{"continue": answer["metadata"]["continue"]})).ok()
+    assert names(rest)[:2] == ["b", "c"], "the token is one of the namespace's own list"
+
+
 def test_pages_with_selectors(ctx: Context) -> None:
     w, ns, path = start(ctx)
     for number in range(9):

@@ -88,6 +88,10 @@ def test_json_patches_that_fail(ctx: Context) -> None:
         w.patch(path, [change, operation], "json").fails(422, "Invalid", REJECTED, empty=True)
     w.patch(path, [{"op": "replace", "path": "/data/a", "value": 5}], "json").refused(422, "Invalid", "patch: Invalid value: ")
     w.patch(path, [{"op": "replace", "path": "/kind", "value": "Secret"}], "json").refused(422, "Invalid", "patch: Invalid value: ")
+    for root in ({"metadata": {"name": "q"}}, {"kind": "ConfigMap", "metadata": {"name": "x"}}):
+        answer = w.patch(path, [{"op": "replace", "path": "", "value": root}], "json")
+        answer.refused(400, "BadRequest", "the name of the object (x based on URL) was undeterminable: name must be provided")
+        assert answer.warnings == ['unknown field "metadata"'], answer.headers
     w.patch(path, [{"op": "replace", "path": "", "value": {}}], "json").fails(
         400, "BadRequest", "the name of the object (x based on URL) was undeterminable: name must be provided")
     for text in ('{"op":"add"}', "[", "", "7", '[{"op":1}]'):

@@ -33,6 +33,31 @@ def test_access_reviews(ctx: Context) -> None:
     w.post(REVIEWS, "{").refused(400, "BadRequest")
 
 
+def test_access_reviews_that_are_refused(ctx: Context) -> None:
+    w = Wire(ctx.cluster.api)
+    good = {"verb": "get", "resource": "pods"}
+    w.post(REVIEWS, {**review(resourceAttributes=good), "metadata": {"name": "x"}}).refused(
+        422, "Invalid", '.authorization.k8s.io "" is invalid: metadata: Invalid value: {"name":"x"', ": must be empty")
+    made = w.post(REVIEWS, {**review(resourceAttributes=good), "metadata": {"namespace": "x", "uid": "u", "selfLink": "/x"}}).ok(201)
+    assert not set(made["metadata"]) & {"namespace", "uid", "selfLink"}, made
+    w.post(REVIEWS, review(resourceAttributes=good, nonResourceAttributes={"verb": "get", "path": "/a"})).refused(
+        422, "Invalid", 'spec.nonResourceAttributes: Invalid value: {"Path":"/a","Verb":"get"}: cannot be specified in combination')
+    needs = [{"key": "a", "operator": "In", "values": ["b"]}]
+    for selector in ("fieldSelector", "labelSelector"):
+        where = f"spec.resourceAttributes.{selector}"
+        w.post(REVIEWS, review(resourceAttributes={**good, selector: {"rawSelector": "a=b", "requirements": needs}})).refused(
+            422, "Invalid", f'{where}.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements')
+        w.post(REVIEWS, review(resourceAttributes={**good, selector: {}})).refused(
+            422, "Invalid", f"{where}.requirements: Required value: when {where} is specified, requirements or rawSelector is required")
+        made = w.post(REVIEWS, review(resourceAttributes={**good, selector: {"rawSelector": "((("}})).ok(201)
+        assert_has(made["status"], {"allowed": True, "evaluationError": f"{where} ignored due to parse error"})
+    odd = review(resourceAttributes={**good, "z": 3})
+    w.post(REVIEWS + "?fieldValidation=Strict", odd).fails(
+        400, "BadRequest", 'SelfSubjectAccessReview in version "v1" cannot be handled as a SelfSubjectAccessReview: strict decoding error: '
+        'unknown field "spec.resourceAttributes.z"')
+    assert w.post(REVIEWS, odd).warnings == ['unknown field "spec.resourceAttributes.z"']
+
+
 def test_version(ctx: Context) -> None:
     w = Wire(ctx.cluster.api)
     answer = w.get("/version")

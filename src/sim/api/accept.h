@@ -1,4 +1,5 @@
-/* In which form a client wants its answer: the Accept header, in the client's order. */
+/* In which form a client wants its answer: the Accept header, by its weights (q=) and then in the
+ * client's order. */
 #ifndef SIM_API_ACCEPT_H
 #define SIM_API_ACCEPT_H
 

@@ -200,17 +200,6 @@ static int evict(struct call *c, const struct delete_options *given, bool dry_ru
     return 0;
 }
 
-static int answer_success(struct call *c) {
-    static const struct view ok = VIEW("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
-                                       "\"status\":\"Success\",\"code\":201}");
-    c->reply->code = 201;
-    c->reply->content_type = c->accept.format == KUBE_PROTOBUF
-                                 ? "application/vnd.kubernetes.protobuf"
-                                 : "application/json";
-    print_status(c->accept.format, ok, &c->reply->body);
-    return 0;
-}
-
 /* Decides by the budget; *guard when the deletion must not race with the pod's becoming ready. */
 static int check_budget(struct call *c, const struct record *r, bool dry_run, bool *guard,
                         struct failure *f) {
@@ -251,18 +240,15 @@ static int check_budget(struct call *c, const struct record *r, bool dry_run, bo
 
 int eviction_create(struct call *c, struct failure *f) {
     struct write_options wo;
-    const struct schema *schema = schema_find("policy", "v1", "Eviction");
-    if (body_check_type(c, schema, f) || query_write_options(&c->query, "CreateOptions", &wo, f))
-        return -1;
-    _cleanup_json_ json_t *raw = NULL;
-    if (body_read(c, schema, &raw, f))
-        return -1;
     /* policy/v1beta1 bodies are read as well. */
-    if (is(json_str(raw, "apiVersion"), "policy/v1beta1"))
-        json_object_set_new(raw, "apiVersion", json_string("policy/v1"));
-    if (body_check_kind(c, raw, "policy", "v1", "Eviction", f))
+    const struct posted eviction = {"policy", "v1", "Eviction", "policy/v1beta1",
+                                    schema_find("policy", "v1", "Eviction")};
+    _cleanup_json_ json_t *obj = NULL;
+    if (body_check_type(c, eviction.schema, f) ||
+        query_write_options(&c->query, "CreateOptions", &wo, f) ||
+        posted_read(c, &eviction, wo.validation, &obj, f))
         return -1;
-    const json_t *meta = json_object_get(raw, "metadata");
+    const json_t *meta = json_object_get(obj, "metadata");
     const char *ns = json_str(meta, "namespace");
     if (!str_empty(ns) && !streq(ns, c->ns))
         return fail_bad_request(f, "the namespace of the provided object does not match the "
@@ -271,7 +257,7 @@ int eviction_create(struct call *c, struct failure *f) {
         return fail_bad_request(f, "name in URL does not match name in Eviction object");
     struct delete_options o = DELETE_OPTIONS_INIT;
     bool dry_run = false;
-    const json_t *options = json_object_get(raw, "deleteOptions");
+    const json_t *options = json_object_get(obj, "deleteOptions");
     const json_t *unsafe =
         json_object_get(options, "ignoreStoreReadErrorWithClusterBreakingPotential");
     if (json_is_true(unsafe)) {
@@ -303,7 +289,8 @@ int eviction_create(struct call *c, struct failure *f) {
     if (terminal || is(pod->phase, "Pending")) {
         if (evict(c, &o, dry_run, f))
             return -1;
-        return answer_success(c);
+        posted_answer(c);
+        return 0;
     }
     if (check_budget(c, r, dry_run, &guard, f))
         return -1;
@@ -311,5 +298,6 @@ int eviction_create(struct call *c, struct failure *f) {
         o.version = arena_strndup(&c->arena, pod->meta.version, strlen(pod->meta.version));
     if (evict(c, &o, dry_run, f))
         return -1;
-    return answer_success(c);
+    posted_answer(c);
+    return 0;
 }

@@ -13,7 +13,7 @@ int scale_patch(struct call *c, const struct write_options *o, struct failure *f
 int eviction_create(struct call *c, struct failure *f);
 /* POST .../binding. */
 int binding_create(struct call *c, struct failure *f);
-/* POST of SelfSubjectAccessReview and SelfSubjectReview. */
+/* POST of SelfSubjectAccessReview. */
 int review_create(struct call *c, struct failure *f);
 
 /* The condition DisruptionAllowed of a budget (policy/v1 of the controller and the eviction). */
@@ -24,6 +24,19 @@ void pod_add_condition(json_t *obj, const char *type, const char *value, const c
 
 /* Assigns a pod to a node, as a scheduler's binding does. */
 int pod_bind(struct api *a, struct record *r, const char *node, struct failure *f);
+
+/* What is posted without being stored. */
+struct posted {
+    const char *group, *version, *kind;
+    const char *older; /* another apiVersion that its body may say, or NULL */
+    const struct schema *schema;
+};
+/* The body as an object of this kind, in canonical form; unknown and doubled fields are refused or
+ * warned of as fieldValidation has it. */
+int posted_read(struct call *c, const struct posted *what, enum field_validation validation,
+                json_t **out, struct failure *f);
+/* Answers with a Status: 201, Success. */
+void posted_answer(struct call *c);
 
 /* --- shared by the verbs --- */
 

@@ -84,6 +84,11 @@ static int check_name(struct call *c, json_t *obj, struct failure *f) {
     return 0;
 }
 
+/* Clients send back what they have read from old servers; nothing keeps it. */
+static void drop_self_link(json_t *obj) {
+    json_object_del(json_object_get(obj, "metadata"), "selfLink");
+}
+
 int api_update(struct call *c, struct failure *f) {
     struct write_options o;
     if (query_write_options(&c->query, "UpdateOptions", &o, f))
@@ -93,6 +98,7 @@ int api_update(struct call *c, struct failure *f) {
     _cleanup_json_ json_t *obj = NULL;
     if (body_object(c, c->res, o.validation, &obj, f) || check_name(c, obj, f))
         return -1;
+    drop_self_link(obj);
     struct write w = write_of(c, o.dry_run);
     struct record *r;
     bool created;
@@ -257,9 +263,15 @@ int api_patch_refused(struct call *c, const json_t *raw, const char *why, struct
     return -1;
 }
 
-/* What has lost its apiVersion is decoded into the type in the server's memory, where the members of
- * metadata stand at the top and all others have Go's names, which nobody writes: those are unknown
- * (DecodeInto() in apimachinery's pkg/runtime/codec.go, into an object that is of no version). */
+static bool has_version(const json_t *raw) {
+    const json_t *v = json_object_get(raw, "apiVersion");
+    return v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v));
+}
+
+/* What has lost its apiVersion is decoded into the type in the server's memory, where the members
+ * of metadata stand at the top and all others have Go's names, which nobody writes: those are
+ * unknown (DecodeInto() in apimachinery's pkg/runtime/codec.go, into an object that is of no
+ * version). */
 static json_t *decode_bare(const json_t *raw, struct schema_notes *notes) {
     const struct schema *metadata = schema_find("", "v1", "ConfigMap");
     metadata = schema_field(metadata, "metadata", strlen("metadata"))->of;
@@ -300,13 +312,25 @@ static int decode_patched(struct call *c, const struct write_options *o, json_t 
             json_object_del(raw, names[n]);
     size_t before = notes->texts.len;
     _cleanup_json_ json_t *bare = NULL;
-    if (kind != PATCH_STRATEGIC && !c->res->custom && str_empty(json_str(raw, "apiVersion")) &&
-        str_empty(json_str(raw, "kind")))
-        raw = bare = decode_bare(raw, notes);
-    int rc = c->res->custom ? body_fill_kind(raw, i->group, i->version, i->kind, &why)
-                            : body_check_patched(raw, i->group, i->version, i->kind, &why);
+    json_t *given = raw;
+    if (kind != PATCH_STRATEGIC && !c->res->custom && !has_version(raw)) {
+        const json_t *named = json_object_get(raw, "kind");
+        const char *text = strna(json_string_value(named));
+        if (*text && !schema_find(i->group, i->version, text)) {
+            _cleanup_free_ char *words = xasprintf(
+                "no kind \"%s\" is registered for the internal version of group \"%s\" in "
+                "scheme \"pkg/runtime/scheme.go:111\"",
+                text, i->group);
+            return api_patch_refused(c, raw, words, f);
+        }
+        bool typed = named && !json_is_null(named) && !json_is_string(named);
+        if (!typed && (!*text || streq(text, i->kind)))
+            given = bare = decode_bare(raw, notes);
+    }
+    int rc = c->res->custom ? body_fill_kind(given, i->group, i->version, i->kind, &why)
+                            : body_check_patched(given, i->group, i->version, i->kind, &why);
     if (!rc)
-        rc = rules_decode(c->api, c->res, raw, out, notes, &why);
+        rc = rules_decode(c->api, c->res, given, out, notes, &why);
     if (!rc && kind == PATCH_STRATEGIC &&
         notes->texts.len > before) /* its converter walks a map and sorts what it found */
         qsort(notes->texts.p + before, notes->texts.len - before, sizeof *notes->texts.p, by_text);
@@ -345,6 +369,7 @@ int api_patch(struct call *c, struct failure *f) {
     schema_notes_done(&notes);
     if (rc || check_name(c, obj, f))
         return -1;
+    drop_self_link(obj);
     w.patch = true;
     struct record *r;
     bool created;

@@ -98,6 +98,13 @@ static void test_face(void **state) {
          "Content-Type: application/json\r\nContent-Length: 34\r\n\r\n"
          "{\"metadata\":{\"name\":\"a\"},\"nope\":1}",
          "Warning: 299 - \"unknown field \\\"nope\\\"\"");
+    /* and so do many */
+    talk(&c,
+         "POST /api/v1/namespaces?dryRun=All HTTP/1.1\r\n" AUTH
+         "Content-Type: application/json\r\nContent-Length: 121\r\n\r\n"
+         "{\"metadata\":{\"name\":\"a\"},\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,"
+         "\"h\":1,\"i\":1,\"j\":1,\"k\":1,\"l\":1,\"m\":1,\"n\":1,\"o\":1,\"p\":1}",
+         "Warning: 299 - \"unknown field \\\"p\\\"\"");
     /* a watch hears of what another connection does */
     client_open(&w, loop, sim_server_address(server));
     talk(&w, "GET /api/v1/namespaces?watch=1 HTTP/1.1\r\n" AUTH "\r\n", "kube-system");

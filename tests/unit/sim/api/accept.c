@@ -112,11 +112,57 @@ static void test_forms_that_do_not_fit(void **state) {
     sim_site_done(&s);
 }
 
+/* What a kube-apiserver v1.36.3 has answered to these. */
+static void test_weights(void **state) {
+    (void)state;
+    static const struct {
+        const char *header;
+        char form; /* j, y or p */
+    } rows[] = {
+        {"application/json;q=0.1,application/yaml;q=0.9", 'y'},
+        {"application/yaml;q=0.5, application/json", 'j'},
+        {"application/yaml;q=0.5,application/json;q=0.5", 'y'},
+        {"*/*,application/yaml", 'y'},
+        {"application/*,application/yaml;q=0.9", 'y'},
+        {"*/*;q=0.9,application/yaml;q=0.1", 'y'},
+        {"application/json;q=0", 'j'},
+        {"application/json;q=x,application/yaml;q=0.9", 'y'},
+        {"application/yaml;q=2,application/json", 'y'},
+        {"application/json;q=-1,application/yaml;q=0.1", 'y'},
+        {"application/json; q = 0.1,application/yaml;q=0.9", 'y'},
+        {"application/yaml;q=1.,application/json;q=.5", 'y'},
+        {"application/yaml;q=1e-1,application/json;q=.5", 'j'},
+        {"application/json;Q=0.1,application/yaml;q=0.9", 'j'},
+        {"application,application/yaml", 'y'},
+        {"application/json;charset=utf8,application/yaml", 'j'},
+        {"*/*;q=0.1,application/vnd.kubernetes.protobuf;q=0.05", 'p'},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        _cleanup_failure_ struct failure f = FAILURE_INIT;
+        struct accept a;
+        assert_int_equal(accept_parse(rows[i].header, OFFER_PROTOBUF | OFFER_TABLE, &a, &f), 0);
+        char form = a.yaml ? 'y' : a.format == KUBE_PROTOBUF ? 'p' : 'j';
+        if (form != rows[i].form)
+            fail_msg("%s: %c", rows[i].header, form);
+    }
+    _cleanup_failure_ struct failure f = FAILURE_INIT;
+    struct accept a;
+    const char *partial = "*/*,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    assert_int_equal(accept_parse(partial, OFFER_TABLE, &a, &f), 0);
+    assert_int_equal(a.as, ACCEPT_PARTIAL);
+    /* more than anybody sends */
+    _cleanup_str_ struct str many = STR_INIT;
+    for (size_t i = 0; i < 5000; i++)
+        str_add(&many, "a/b;q=0.1,");
+    str_add(&many, "application/json");
+    assert_int_equal(accept_parse(str_get(&many), OFFER_TABLE, &a, &f), -1);
+    assert_int_equal(f.code, 406);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms_that_do_not_fit),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_weights), cmocka_unit_test(test_forms_that_do_not_fit),
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_forms),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,8 +80,45 @@ static void test_two_budgets(void **state) {
     sim_site_done(&s);
 }
 
+/* Unknown fields, as fieldValidation has it; and types, of which the schema knows. */
+static void test_decoding(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods",
+            "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+            "\"i\"}]}}");
+#define EVICT "/api/v1/namespaces/default/pods/p/eviction"
+    const char *odd = "{\"metadata\":{\"name\":\"p\"},\"x\":1,\"deleteOptions\":{\"y\":2}}";
+    sim_ask(&s, 201, "POST", EVICT "?dryRun=All", odd);
+    assert_int_equal(s.last.warnings.len, 2);
+    assert_string_equal(s.last.warnings.p[0], "unknown field \"x\"");
+    assert_string_equal(s.last.warnings.p[1], "unknown field \"deleteOptions.y\"");
+    sim_ask(&s, 201, "POST", EVICT "?dryRun=All&fieldValidation=Ignore", odd);
+    assert_int_equal(s.last.warnings.len, 0);
+    json_t *e = sim_ask(&s, 400, "POST", EVICT "?fieldValidation=Strict", odd);
+    assert_string_equal(sim_str(e, "message"),
+                        "Eviction in version \"v1\" cannot be handled as a Eviction: strict "
+                        "decoding error: unknown field \"x\", unknown field \"deleteOptions.y\"");
+    e = sim_ask(&s, 400, "POST", EVICT "?fieldValidation=Strict",
+                "{\"apiVersion\":\"policy/v1beta1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":"
+                "\"p\"},\"x\":1}");
+    assert_string_equal(sim_str(e, "message"),
+                        "Eviction in version \"v1beta1\" cannot be handled as a Eviction: strict "
+                        "decoding error: unknown field \"x\"");
+    e = sim_ask(&s, 400, "POST", EVICT,
+                "{\"metadata\":{\"name\":\"p\"},\"deleteOptions\":{\"gracePeriodSeconds\":\"x\"}}");
+    assert_string_equal(sim_str(e, "message"),
+                        "Eviction in version \"v1\" cannot be handled as a Eviction: json: cannot "
+                        "unmarshal string into Go struct field "
+                        "DeleteOptions.deleteOptions.gracePeriodSeconds of type int64");
+    sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/pods/p", NULL);
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decoding),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_two_budgets),
     };

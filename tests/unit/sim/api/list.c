@@ -134,8 +134,55 @@ static void test_forged_tokens(void **state) {
     sim_site_done(&s);
 }
 
+/* A list of one object by its name has no pages; one of a namespace by a selector is a list of that
+ * namespace. */
+static void test_single(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    static const char *const names[] = {"a", "b", "c"};
+    for (size_t i = 0; i < 3; i++) {
+        char body[64];
+        (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"%s\"}}", names[i]);
+        sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/configmaps", body);
+    }
+    static const struct {
+        const char *path, *query;
+        int n;
+        bool more;
+    } rows[] = {
+        {"/api/v1/namespaces/default/configmaps", "metadata.name%3Da", 1, false},
+        {"/api/v1/namespaces/default/configmaps", "metadata.name!%3Dc", 1, true},
+        {"/api/v1/namespaces/default/configmaps", "metadata.name%3Dz", 0, false},
+        {"/api/v1/configmaps", "metadata.name%3Da", 1, true},
+        {"/api/v1/configmaps", "metadata.name%3Da,metadata.namespace%3Ddefault", 1, false},
+        {"/api/v1/configmaps", "metadata.namespace%3Ddefault", 1, true},
+        {"/api/v1/namespaces", "metadata.name%3Ddefault", 1, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[256];
+        (void)snprintf(path, sizeof path, "%s?limit=1&fieldSelector=%s", rows[i].path,
+                       rows[i].query);
+        json_t *l = sim_ask(&s, 200, "GET", path, NULL);
+        assert_int_equal(json_array_size(sim_at(l, "items")), rows[i].n);
+        assert_int_equal(sim_at(l, "metadata.continue") != NULL, rows[i].more);
+        assert_null(sim_at(l, "metadata.remainingItemCount"));
+    }
+    /* the token of a list that became one of a namespace leads on in that namespace */
+    json_t *l =
+        sim_ask(&s, 200, "GET",
+                "/api/v1/configmaps?limit=1&fieldSelector=metadata.namespace%3Ddefault", NULL);
+    char path[256];
+    (void)snprintf(path, sizeof path, "/api/v1/namespaces/default/configmaps?continue=%s",
+                   sim_str(l, "metadata.continue"));
+    l = sim_ask(&s, 200, "GET", path, NULL);
+    assert_string_equal(sim_str(l, "items.0.metadata.name"), "b");
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_single),
         cmocka_unit_test(test_pages),
         cmocka_unit_test(test_forged_tokens),
         cmocka_unit_test(test_versions),
