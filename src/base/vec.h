@@ -27,6 +27,17 @@
         &v_->p[v_->len++];                                                                         \
     })
 
+/* Room for so many more, so that they are not moved while they are added. */
+#define vec_reserve(v, n)                                                                          \
+    do {                                                                                           \
+        __typeof__(v) v_ = (v);                                                                    \
+        size_t want_ = v_->len + (n);                                                              \
+        if (v_->cap < want_) {                                                                     \
+            v_->cap = want_;                                                                       \
+            v_->p = xrealloc(v_->p, v_->cap, sizeof *v_->p);                                       \
+        }                                                                                          \
+    } while (0)
+
 #define vec_done(v)                                                                                \
     do {                                                                                           \
         __typeof__(v) v_ = (v);                                                                    \

@@ -21,6 +21,7 @@ struct record {
     uint32_t spec_at, spec_len;       /* the value of .spec; 0, 0 when there is none */
     uint32_t status_at, status_len;   /* the same of .status */
     uint64_t version;
+    uint8_t marks; /* of pods: sim/fleet/workload.h; 0 until somebody asks */
     const struct kind *kind;
     struct pool *pool;
     struct object *obj; /* its metadata for any kind: obj->meta */

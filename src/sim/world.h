@@ -37,8 +37,8 @@ struct world {
     VEC(struct world_ear) ears;
 };
 
-/* What etcd takes by default: beyond it nothing more is stored by requests (but what is deleted makes
- * room again). */
+/* What etcd takes by default: beyond it nothing more is stored by requests (but what is deleted
+ * makes room again). */
 #define WORLD_QUOTA (UINT64_C(2) << 30)
 
 struct world *world_new(uint64_t seed, int64_t start);

@@ -680,8 +680,11 @@ static void put_status(struct look *l) {
     int64_t now = sum_of(l, now_of), available = sum_of(l, available_of);
     int64_t updated = l->new_set ? now_of(l->new_set) : 0;
     int64_t want = sum_of(l, replicas_of);
-    struct conditions cs = {.d = d,
-                            .text = record_status_member(&f->world->codec, r, "conditions")};
+    static const struct view keys[] = {VIEW("conditions"), VIEW("collisionCount")};
+    struct view kept[2] = {0};
+    if (r->status_len)
+        (void)codec_json_find(&f->world->codec, record_status_text(r), keys, 2, kept, NULL);
+    struct conditions cs = {.d = d, .text = kept[0]};
     if (!d->meta.deleted)
         set_paused(l, &cs);
     if (available >= l->want - l->unavailable)
@@ -709,7 +712,7 @@ static void put_status(struct look *l) {
         member_value(&out, "conditions", cs.list);
     else
         member_raw(&out, "conditions", cs.text);
-    member_raw(&out, "collisionCount", record_status_member(&f->world->codec, r, "collisionCount"));
+    member_raw(&out, "collisionCount", kept[1]);
     str_addc(&out, '}');
     json_decref(cs.list);
     fleet_put_status_text(f, f->deployments, r, &out);

@@ -247,7 +247,7 @@ static bool sync(void *arg, const char *ns, const char *name) {
         _cleanup_json_ json_t *evicted = disrupted(f, pdb, &pods, &again);
         for (size_t i = 0; i < pods.v.len; i++) {
             const struct pod *pod = record_as(pod, pods.v.p[i]);
-            n.healthy += !pod->meta.deleted && pod_ready(pod) &&
+            n.healthy += !pod->meta.deleted && (pod_marks(pods.v.p[i]) & MARK_READY) &&
                          !(evicted && json_object_get(evicted, pod->meta.name));
         }
         put_status(f, r, &n, evicted);

@@ -78,7 +78,7 @@ static void put_status(struct replica_sets *c, struct record *r, const struct po
     for (size_t i = 0; i < active->v.len; i++) {
         const struct pod *pod = record_as(pod, active->v.p[i]);
         labeled += matcher_match(&full, pod->meta.labels);
-        if (!pod_ready(pod))
+        if (!(pod_marks(active->v.p[i]) & MARK_READY))
             continue;
         ready++;
         available += rs->min_ready_seconds <= 0 ||
@@ -116,9 +116,10 @@ static bool sync(void *arg, const char *ns, const char *name) {
     struct pod_set active = {0};
     workload_claim(f, f->replica_sets, r, rs->selector, NULL, NULL, &mine);
     int64_t terminating = 0;
+    vec_reserve(&active.v, mine.v.len);
     for (size_t i = 0; i < mine.v.len; i++) {
         const struct pod *pod = record_as(pod, mine.v.p[i]);
-        if (pod_active(pod))
+        if (pod_marks(mine.v.p[i]) & MARK_ACTIVE)
             *vec_push(&active.v) = mine.v.p[i];
         else
             terminating += pod->meta.deleted && !pod_ended(pod);

@@ -17,6 +17,10 @@ bool pod_available(const struct pod *pod, int32_t min_ready_seconds, int64_t now
     return false;
 }
 
+unsigned pod_marks_of(const struct pod *pod) {
+    return MARK_KNOWN | (pod_active(pod) ? MARK_ACTIVE : 0u) | (pod_ready(pod) ? MARK_READY : 0u);
+}
+
 json_t *workload_pod(const json_t *template, const struct resource *res, const struct record *owner,
                      const char *name, const char *prefix) {
     json_t *meta = json_object();
@@ -81,6 +85,7 @@ void workload_claim(struct fleet *f, const struct resource *res, const struct re
     struct pod_set release = {0}, take = {0};
     struct pod_list mine = pods_of_owner(f->pod_index, m->uid);
     struct matcher match = {.selector = selector};
+    vec_reserve(&out->v, mine.len);
     for (size_t i = 0; i < mine.len; i++) {
         const struct pod *pod = record_as(pod, mine.p[i]);
         bool fits = matcher_match(&match, pod->meta.labels) && (!adopt || adopt(arg, pod));

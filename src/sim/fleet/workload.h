@@ -14,6 +14,14 @@ static inline bool pod_ended(const struct pod *pod) {
 static inline bool pod_active(const struct pod *pod) {
     return !pod_ended(pod) && !pod->meta.deleted;
 }
+/* What controllers ask of every pod of a set at every turn, worked out once for each version. */
+enum { MARK_KNOWN = 1, MARK_ACTIVE = 2, MARK_READY = 4 };
+unsigned pod_marks_of(const struct pod *pod);
+static inline unsigned pod_marks(struct record *r) {
+    if (!r->marks)
+        r->marks = (uint8_t)pod_marks_of(record_as(pod, r));
+    return r->marks;
+}
 /* Ready for at least so many seconds. `again` (may be NULL) is lowered to how long it will take
  * until that changes. */
 bool pod_available(const struct pod *pod, int32_t min_ready_seconds, int64_t now, int64_t *again);

@@ -39,6 +39,23 @@ static void test_structs(void **state) {
     vec_done(&v);
 }
 
+static void test_reserve(void **state) {
+    (void)state;
+    VEC(int) v = VEC_INIT;
+    vec_reserve(&v, 0);
+    assert_null(v.p);
+    *vec_push(&v) = 1;
+    vec_reserve(&v, 100);
+    assert_true(v.cap >= 101);
+    const int *p = v.p;
+    for (int i = 0; i < 100; i++)
+        *vec_push(&v) = i;
+    assert_ptr_equal(v.p, p);
+    assert_int_equal(v.p[0], 1);
+    assert_int_equal(v.len, 101);
+    vec_done(&v);
+}
+
 static void test_usable_after_done(void **state) {
     (void)state;
     VEC(char) v = VEC_INIT;
@@ -54,6 +71,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_push),
         cmocka_unit_test(test_structs),
+        cmocka_unit_test(test_reserve),
         cmocka_unit_test(test_usable_after_done),
     };
     return cmocka_run_group_tests_name("vec", tests, NULL, NULL);

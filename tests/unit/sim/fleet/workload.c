@@ -79,6 +79,30 @@ static void test_matcher(void **state) {
     sim_site_done(&s);
 }
 
+static void check_marks(struct sim_site *s, const char *text, unsigned expected) {
+    struct object *pod = object_new(&kind_pod);
+    assert_int_equal(codec_json(&s->world->codec, kind_pod.type, view_of(text), pod, NULL), 0);
+    assert_int_equal(pod_marks_of((const struct pod *)pod), expected);
+    object_free(&kind_pod, s->world->pool, pod);
+}
+
+static void test_marks(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    check_marks(&s, "{\"status\":{\"phase\":\"Running\"}}", MARK_KNOWN | MARK_ACTIVE);
+    check_marks(&s,
+                "{\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\","
+                "\"status\":\"True\"}]}}",
+                MARK_KNOWN | MARK_ACTIVE | MARK_READY);
+    check_marks(&s,
+                "{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"status\":{"
+                "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+                MARK_KNOWN | MARK_READY);
+    check_marks(&s, "{\"status\":{\"phase\":\"Failed\"}}", MARK_KNOWN);
+    sim_site_done(&s);
+}
+
 static void test_rank(void **state) {
     (void)state;
     struct sim_site s;
@@ -115,6 +139,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_claim),
         cmocka_unit_test(test_matcher),
+        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
