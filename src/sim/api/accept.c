@@ -128,9 +128,8 @@ static bool clause_take(const struct clause *c, unsigned offer, struct accept *o
             convert = true;
         } else if (is(key, "pretty")) {
             a.pretty = is(value, "1");
-        } else if (is(key, "stream") && value.len && (a.yaml || !is(value, "watch"))) {
-            return false;
-        } else if (is(key, "sv") && value.len) {
+        } else if ((is(key, "stream") && value.len && (a.yaml || !is(value, "watch"))) ||
+                   (is(key, "sv") && value.len)) {
             return false;
         }
     }

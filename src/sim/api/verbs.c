@@ -324,8 +324,10 @@ static int decode_patched(struct call *c, const struct write_options *o, json_t 
             return api_patch_refused(c, raw, words, f);
         }
         bool typed = named && !json_is_null(named) && !json_is_string(named);
-        if (!typed && (!*text || streq(text, i->kind)))
-            given = bare = decode_bare(raw, notes);
+        if (!typed && (!*text || streq(text, i->kind))) {
+            bare = decode_bare(raw, notes);
+            given = bare;
+        }
     }
     int rc = c->res->custom ? body_fill_kind(given, i->group, i->version, i->kind, &why)
                             : body_check_patched(given, i->group, i->version, i->kind, &why);
