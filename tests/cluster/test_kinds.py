@@ -221,8 +221,7 @@ def test_what_changes_without_being_seen_is_no_event(ctx: Context) -> None:
     watch = Watch(ctx, "Pod", n=ns)
     watch.synced()
     before, = watch.dump()
-    patched = ctx.cluster.api.patch(f"/api/v1/namespaces/{ns}/pods/p", {"spec": {"containers": [{"name": "main", "image": "registry.test/new:2"}]}},
-                                    "strategic")
+    patched = ctx.cluster.api.patch(f"/api/v1/namespaces/{ns}/pods/p", {"spec": {"activeDeadlineSeconds": 7200}}, "strategic")
     ctx.wait_for(lambda: watch.dump()[0]["metadata"]["resourceVersion"] == patched["metadata"]["resourceVersion"], 10, "the new version")
     after, = watch.dump()
     assert after["spec"] == before["spec"] and after["metadata"]["generation"] == before["metadata"]["generation"] + 1

@@ -114,7 +114,7 @@ def workloads(ns: str) -> list[dict]:
             "currentNumberScheduled": 1, "numberMisscheduled": 2, "desiredNumberScheduled": 3, "numberReady": 4,
             "observedGeneration": 1, "updatedNumberScheduled": 5, "numberAvailable": 6, "numberUnavailable": 7}},
         apps | {"kind": "ReplicaSet", "metadata": meta("rich", ns), "spec": {**common, "replicas": 0},
-                "status": {**counts, "fullyLabeledReplicas": 7}},
+                "status": {**counts, "fullyLabeledReplicas": 7, "terminatingReplicas": 6}},
         apps | {"kind": "StatefulSet", "metadata": meta("rich", ns), "spec": {
             **common, "replicas": 9, "serviceName": "rich", "podManagementPolicy": "Parallel"}, "status": {
             **counts, "currentReplicas": 4, "updatedReplicas": 3, "currentRevision": "rich-1", "updateRevision": "rich-2"}},
