@@ -157,6 +157,13 @@ static struct resource_info *row_of(const json_t *definition, const json_t *vers
     const json_t *spec = json_object_get(definition, "spec");
     const json_t *names = json_object_get(json_object_get(definition, "status"), "acceptedNames");
     const json_t *parts = json_object_get(version, "subresources");
+    const char *stored = "";
+    size_t i;
+    json_t *v;
+    json_array_foreach(json_object_get(spec, "versions"), i,
+                       v) if (json_is_true(json_object_get(v, "storage")) &&
+                              json_is_true(json_object_get(v, "served"))) stored =
+        json_str(v, "name");
     struct resource_info *row = xnew(struct resource_info);
     *row = (struct resource_info){
         .group = json_str(spec, "group"),
@@ -171,6 +178,7 @@ static struct resource_info *row_of(const json_t *definition, const json_t *vers
         .has_status = json_object_get(parts, "status"),
         .has_scale = json_object_get(parts, "scale"),
         .custom = true,
+        .stored = stored,
         .verbs = VERBS_ALL,
     };
     return row;

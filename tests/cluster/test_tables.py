@@ -625,7 +625,7 @@ def define(api: Api) -> list[dict]:
 
 
 def only_ours(theirs: object, ours: object) -> object:
-    """The server's document without what the simulator leaves out: resources, subresources and groups it does not serve, hashes."""
+    """The server's document without what the simulator leaves out: resources, subresources and groups it does not serve."""
     names = {"resources": ("name", "resource"), "subresources": ("subresource",), "groups": ("name",), "items": ("metadata",)}
 
     def name(entry: dict, keys: tuple) -> object:
@@ -640,8 +640,6 @@ def only_ours(theirs: object, ours: object) -> object:
                 value = [only_ours(e, served[json.dumps(name(e, names[key]))]) for e in value if json.dumps(name(e, names[key])) in served]
                 if not value and mine is None:
                     continue
-            elif key == "storageVersionHash":
-                continue
             elif key == "versions" and isinstance(mine, list) and value and isinstance(value[0], dict) and len(value) == len(mine):
                 value = [only_ours(a, b) for a, b in zip(value, mine)]
             kept[key] = value

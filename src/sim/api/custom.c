@@ -180,6 +180,10 @@ static void serve(struct api *a, const json_t *definition) {
     c->crd = crd;
     c->n = crd->n_versions;
     c->served = xcalloc(c->n, sizeof *c->served);
+    const char *stored = "";
+    for (size_t i = 0; i < c->n; i++)
+        if (crd->versions[i].storage && crd->versions[i].served)
+            stored = crd->versions[i].name;
     for (size_t i = 0; i < c->n; i++) {
         const struct crd_version *v = &crd->versions[i];
         struct served *s = &c->served[i];
@@ -196,6 +200,7 @@ static void serve(struct api *a, const json_t *definition) {
             .has_status = v->has_status,
             .has_scale = v->has_scale,
             .custom = true,
+            .stored = stored,
             .verbs = VERBS_ALL,
         };
         s->resource = (struct resource){

@@ -290,15 +290,15 @@ bool discovery_group(const struct discovery *d, const char *group, struct str *o
     return true;
 }
 
-/* The resource, then one entry for each of its subresources. */
 /* By which clients see that objects are stored in another version than before: the first 8 bytes of
  * a SHA-256, as the server makes it. */
 static void write_storage_hash(struct jsonw *w, const struct resource_info *r) {
-    _cleanup_free_ char *kind = xasprintf("%s/%s/%s", r->group, r->version, r->kind);
+    const char *stored = r->stored ? r->stored : r->version;
+    _cleanup_free_ char *kind = xasprintf("%s/%s/%s", r->group, stored, r->kind);
     _cleanup_str_ struct str text = STR_INIT;
     unsigned char hash[EVP_MAX_MD_SIZE];
     unsigned n = 0;
-    if (!r->list_kind) /* not stored */
+    if (!r->list_kind || !*stored) /* not stored, or in a version that is not served */
         return;
     if (!EVP_Digest(kind, strlen(kind), hash, &n, EVP_sha256(), NULL))
         abort(); /* only when there is no memory */
@@ -306,6 +306,7 @@ static void write_storage_hash(struct jsonw *w, const struct resource_info *r) {
     jsonw_kstr(w, "storageVersionHash", str_get(&text));
 }
 
+/* The resource, then one entry for each of its subresources. */
 static void write_entries(struct jsonw *w, const struct resource_info *r) {
     struct subresource_info *subs = xcalloc(r->n_subresources + 2, sizeof *subs);
     size_t n = resource_subresources(r, subs);

@@ -82,8 +82,8 @@ static const struct resource_info builtin[] = {
 
     {ROW("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
          "customresourcedefinition"),
-     .short_names = NAMES("crd", "crds"), .categories = NAMES("api-extensions"),
-     .has_status = true},
+     .short_names = NAMES("crd", "crds"), .categories = NAMES("api-extensions"), .has_status = true,
+     .stored = "v1beta1"},
 
     {ROW("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass"),
      .short_names = NAMES("pc")},

@@ -49,6 +49,7 @@ struct resource_info {
     bool namespaced;
     bool has_status, has_scale;
     bool custom;                                 /* from a CustomResourceDefinition */
+    const char *stored;                          /* version; NULL: this one; "": one not served */
     unsigned verbs;                              /* enum api_verb */
     const struct subresource_info *subresources; /* but status and scale; by name; NULL: none */
     size_t n_subresources;
