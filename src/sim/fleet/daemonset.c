@@ -232,10 +232,10 @@ static bool manage(struct look *l) {
                 alive++; /* its name is free only when it has gone */
                 continue;
             }
-            bool extra = stay && !pod_ended(pod) && alive++;
+            bool extra = stay && !pod_finished(pod) && alive++;
             if (!stay || extra) {
                 delete_pod(l, here.p[k].r);
-            } else if (pod_ended(pod)) {
+            } else if (pod_finished(pod)) {
                 fleet_event(l->f, "daemonset-controller", l->f->daemon_sets, l->r, "Warning",
                             "FailedDaemonPod",
                             "Found failed daemon pod %s/%s on node %s, will try to kill it",

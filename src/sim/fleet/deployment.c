@@ -439,7 +439,7 @@ static bool old_pods_run(const struct look *l) {
             continue;
         struct pod_list pods = pods_of_owner(l->f->pod_index, l->sets.p[i]->obj->meta.uid);
         for (size_t k = 0; k < pods.len; k++)
-            if (!pod_ended(record_as(pod, pods.p[k])))
+            if (!pod_finished(record_as(pod, pods.p[k])))
                 return true;
     }
     return false;

@@ -275,7 +275,7 @@ static bool sync_stale(void *arg, const char *ns, const char *name) {
         return true;
     const struct pod *pod = record_as(pod, r);
     const struct condition *t = condition_find(pod->conditions, "DisruptionTarget");
-    if (!t || !str_same(t->status, "True") || pod->meta.deleted || pod_ended(pod))
+    if (!t || !str_same(t->status, "True") || pod->meta.deleted || pod_finished(pod))
         return true;
     int64_t left = t->changed + CONDITION_TIMEOUT - f->world->clock.now;
     if (left > 0) {

@@ -118,7 +118,7 @@ static void count(struct look *l) {
                 l->indexes[at] = 2;
             continue;
         }
-        if (!pod_ended(pod))
+        if (!pod_finished(pod))
             l->terminating++;
         if (!tracked(pod))
             continue;
@@ -128,7 +128,7 @@ static void count(struct look *l) {
                 l->succeeded++;
             else if (at >= 0 && at < l->completions && l->indexes[at] != 1)
                 l->indexes[at] = 1;
-        } else if (pod_ended(pod) || pod->meta.deleted) {
+        } else if (pod_finished(pod) || pod->meta.deleted) {
             l->failed++;
         }
         untrack(l->f, r);
@@ -240,7 +240,7 @@ static void fail_job(struct look *l, json_t *s, const char *reason, const char *
     for (size_t i = 0; i < l->pods.v.len; i++) {
         const struct meta *m = &l->pods.v.p[i]->obj->meta;
         const struct record *now = shelf_get(l->f->pods->shelf, m->ns, m->name);
-        running = running || (now && !pod_ended(record_as(pod, now)));
+        running = running || (now && !pod_finished(record_as(pod, now)));
     }
     if (!running) {
         add_condition(l, s, "Failed", true, reason, message);

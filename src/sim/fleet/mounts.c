@@ -71,7 +71,7 @@ static json_t *disks_in_use(const struct fleet *f, const char *node) {
     struct pod_list pods = pods_on_node(f->pod_index, node);
     for (size_t i = 0; i < pods.len; i++) {
         const struct pod *pod = record_as(pod, pods.p[i]);
-        for (size_t k = 0; !pod_ended(pod) && k < list_len(pod->spec->volumes); k++) {
+        for (size_t k = 0; !pod_finished(pod) && k < list_len(pod->spec->volumes); k++) {
             const struct record *r = pod_volume(f, pod, &pod->spec->volumes[k]);
             if (r && volume_is_disk(record_as(pv, r)))
                 *vec_push(&names) = disk_name(record_as(pv, r));

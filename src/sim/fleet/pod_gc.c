@@ -31,7 +31,7 @@ static struct missing *missing_of(struct pod_gc *c, const char *node) {
 static void collect(struct fleet *f, struct record *r, const char *why) {
     const struct pod *pod = record_as(pod, r);
     _cleanup_free_ char *ns = xstrdup(strna(pod->meta.ns)), *name = xstrdup(pod->meta.name);
-    if (!pod_ended(pod)) {
+    if (!pod_finished(pod)) {
         _cleanup_json_ json_t *obj = record_json(r);
         json_object_set_new(json_object_get(obj, "status"), "phase", json_string("Failed"));
         if (why)

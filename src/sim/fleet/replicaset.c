@@ -122,7 +122,7 @@ static bool sync(void *arg, const char *ns, const char *name) {
         if (pod_marks(mine.v.p[i]) & MARK_ACTIVE)
             *vec_push(&active.v) = mine.v.p[i];
         else
-            terminating += pod->meta.deleted && !pod_ended(pod);
+            terminating += pod->meta.deleted && !pod_finished(pod);
     }
     _cleanup_free_ char *why = NULL;
     int64_t want = rs->replicas == ABSENT32 ? 1 : rs->replicas;

@@ -5,6 +5,7 @@
 
 #include "engine/fit.h"
 #include "engine/fit_queue.h"
+#include "engine/podrole.h"
 #include "sim/api/subresources.h"
 #include "sim/fleet/fleet.h"
 
@@ -132,10 +133,6 @@ static bool is_ours(const struct pod *pod) {
     return str_empty(pod->spec->scheduler) || streq(pod->spec->scheduler, "default-scheduler");
 }
 
-static bool ended(const struct pod *pod) {
-    return str_same(pod->phase, "Succeeded") || str_same(pod->phase, "Failed");
-}
-
 static void pod_changed(void *arg, const struct change *c) {
     struct scheduler *s = arg;
     const struct pod *pod = record_as(pod, c->after);
@@ -155,7 +152,7 @@ static void pod_changed(void *arg, const struct change *c) {
         return;
     }
     /* A pod that begins or ends somewhere, or whose labels change, may make room or company. */
-    if (ended(pod) && before && !ended(before))
+    if (pod_finished(pod) && before && !pod_finished(before))
         tell(s, FIT_EVENT_POD_GONE);
     else if (!before || before->node_name != pod->node_name ||
              before->meta.labels != pod->meta.labels)

@@ -192,7 +192,7 @@ static bool available(struct look *l, const struct record *r) {
 static bool step(struct look *l, int64_t ordinal, bool parallel, int64_t partition) {
     struct record *r = pod_at(l, ordinal);
     const struct pod *pod = r ? record_as(pod, r) : NULL;
-    if (pod && pod_ended(pod)) {
+    if (pod && pod_finished(pod)) {
         if (!pod->meta.deleted) {
             fleet_event(l->f, "statefulset-controller", l->f->stateful_sets, l->r, "Warning",
                         "RecreatingFailedPod", "StatefulSet %s/%s is recreating failed Pod %s",
@@ -296,13 +296,13 @@ static void put_status(struct look *l, struct record *update_revision) {
         const struct pod *pod = record_as(pod, mine.p[i]);
         if (ordinal_of(l->s, pod->meta.name) < 0)
             continue;
-        if (!pod_ended(pod))
+        if (!pod_finished(pod))
             n++;
         if (str_same(pod->phase, "Running") && pod_ready(pod) && !pod->meta.deleted) {
             ready++;
             ok += pod_available(pod, l->s->min_ready_seconds, f->world->clock.now, &l->again);
         }
-        if (pod_ended(pod) || pod->meta.deleted)
+        if (pod_finished(pod) || pod->meta.deleted)
             continue;
         const char *rev = revision_of(mine.p[i]);
         updated += str_same(rev, l->update);

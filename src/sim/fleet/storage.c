@@ -65,7 +65,7 @@ static bool none_runs(const struct container_status *list) {
 }
 
 bool pod_let_go(const struct pod *pod) {
-    return pod_ended(pod) ||
+    return pod_finished(pod) ||
            (pod->meta.deleted && none_runs(pod->init_containers) && none_runs(pod->containers));
 }
 

@@ -109,7 +109,7 @@ static bool sync(void *arg, const char *ns, const char *name) {
     }
     fleet_event(f, "taint-eviction-controller", f->pods, r, "Normal", "TaintManagerEviction",
                 "Marking for deletion Pod %s/%s", ns, name);
-    if (!pod_ended(pod)) {
+    if (!pod_finished(pod)) {
         _cleanup_json_ json_t *obj = record_json(r);
         pod_add_condition(obj, "DisruptionTarget", "True", "DeletionByTaintManager",
                           "Taint manager: deleting due to NoExecute taint", now);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "engine/podrole.h"
 #include "sim/fleet/pod_index.h"
 #include "sim/fleet/pod_status.h"
 #include "sim/fleet/static_pods.h"
@@ -57,15 +58,6 @@ static bool is(const char *a, const char *b) {
 static struct record *pod_of(const struct worker *w) {
     struct record *r = shelf_get(w->all->fleet->pods->shelf, w->ns, w->name);
     return r && is(r->obj->meta.uid, w->uid) ? r : NULL;
-}
-
-static bool ended(const struct pod *pod) {
-    return is(pod->phase, "Succeeded") || is(pod->phase, "Failed");
-}
-
-static bool ready(const struct pod *pod) {
-    const struct condition *c = condition_find(pod->conditions, "Ready");
-    return c && is(c->status, "True");
 }
 
 static bool crashed(const struct pod *pod) {
@@ -162,7 +154,7 @@ static void take_step(void *arg) {
         break;
     case STEP_GONE: {
         /* First the last words, then the object goes; of a mirror nothing has ended. */
-        if (!ended(pod) && is(pod->phase, "Running") && !pod_is_mirror(pod))
+        if (!pod_finished(pod) && is(pod->phase, "Running") && !pod_is_mirror(pod))
             report(w,
                    (struct pod_report){.stage = POD_EXITED, .exit_code = 137, .reason = "Error"});
         struct delete_options o = DELETE_OPTIONS_INIT;
@@ -204,10 +196,10 @@ static void look(struct worker *w) {
         int64_t left = pod->meta.deleted - clock->now;
         if (left < 0 || pod->meta.deletion_grace == 0)
             left = 0;
-        int64_t wait = ended(pod) || !is(pod->phase, "Running")
+        int64_t wait = pod_finished(pod) || !is(pod->phase, "Running")
                            ? fleet_delay(w->all->fleet, 0, MSEC(100))
                            : delay(w, pod, "stop", MSEC(200), SEC(2), &word);
-        bool running = !ended(pod) && is(pod->phase, "Running");
+        bool running = !pod_finished(pod) && is(pod->phase, "Running");
         if (running && word && is(word, "stuck")) {
             plan(w, STEP_NONE, INT64_MAX);
             return;
@@ -218,7 +210,7 @@ static void look(struct worker *w) {
         plan(w, STEP_GONE, MIN_OF(wait, left));
         return;
     }
-    if (ended(pod)) {
+    if (pod_finished(pod)) {
         plan(w, STEP_NONE, INT64_MAX);
         return;
     }
@@ -235,7 +227,7 @@ static void look(struct worker *w) {
         int64_t run = restarts && !map_has(pod->meta.annotations, SIM_ANNOTATION "run")
                           ? INT64_MAX
                           : delay(w, pod, "run", SEC(5), SEC(20), NULL);
-        if (!ready(pod)) {
+        if (!pod_ready(pod)) {
             int64_t until = delay(w, pod, "ready", 0, SEC(1), NULL);
             want = until <= run ? STEP_READY : STEP_EXIT;
             wait = MIN_OF(until, run);

@@ -7,12 +7,9 @@
 #include "sim/fleet/fleet.h"
 #include "sim/fleet/pod_index.h"
 
-static inline bool pod_ended(const struct pod *pod) {
-    return str_same(pod->phase, "Succeeded") || str_same(pod->phase, "Failed");
-}
 /* Neither ended nor being deleted. */
 static inline bool pod_active(const struct pod *pod) {
-    return !pod_ended(pod) && !pod->meta.deleted;
+    return !pod_finished(pod) && !pod->meta.deleted;
 }
 /* What controllers ask of every pod of a set at every turn, worked out once for each version. */
 enum { MARK_KNOWN = 1, MARK_ACTIVE = 2, MARK_READY = 4 };
