@@ -16,14 +16,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "lib")
 import gomodules  # noqa: E402
 
 KINDS = {"Node": "v1", "Pod": "v1", "PersistentVolume": "v1", "PersistentVolumeClaim": "v1", "Namespace": "v1", "Event": "v1",
-         "PodDisruptionBudget": "policy/v1", "Lease": "coordination.k8s.io/v1", "VolumeAttachment": "storage.k8s.io/v1",
+         "PodDisruptionBudget": "policy/v1", "Lease": "coordination.k8s.io/v1", "VolumeAttachment": "storage.k8s.io/v1", "StorageClass": "storage.k8s.io/v1",
          "DaemonSet": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "Deployment": "apps/v1", "Job": "batch/v1",
          "Status": "v1"}
 # Streams are about what is around the objects: small ones will do, and are many times faster.
 STREAMED = ("Lease", "Namespace", "PodDisruptionBudget")
 MAGIC = b"k8s\0"
 # Where they are created, for whole requests.
-CLUSTER_WIDE = ("Node", "PersistentVolume", "Namespace", "VolumeAttachment")
+CLUSTER_WIDE = ("Node", "PersistentVolume", "Namespace", "VolumeAttachment", "StorageClass")
 
 
 def varint(n: int) -> bytes:

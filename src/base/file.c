@@ -1,9 +1,11 @@
-/* Whole files, read at once. */
+/* Whole files, read or written at once. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -113,6 +115,49 @@ int file_read_within(const char *path, size_t max, int64_t wait, char **out, siz
     *out = buf;
     *len = n;
     return 0;
+}
+
+static int write_all(int fd, const char *text, size_t len) {
+    while (len) {
+        ssize_t n = write(fd, text, len);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (n > 0) {
+            text += n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+static int write_plain(const char *path, const char *text, size_t len, struct err *err) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    int code = fd < 0 ? errno : write_all(fd, text, len);
+    if (fd >= 0)
+        close(fd);
+    return code ? err_errno(err, code, "%s", path) : 0;
+}
+
+int file_write(const char *path, const char *text, size_t len, struct err *err) {
+    struct stat st;
+    if (!stat(path, &st) && !S_ISREG(st.st_mode))
+        return write_plain(path, text, len, err);
+    _cleanup_free_ char *temporary = xasprintf("%s.XXXXXX", path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(err, errno, "%s", path);
+    mode_t mask = umask(0);
+    umask(mask);
+    int code = write_all(fd, text, len);
+    if (!code && (fchmod(fd, 0666 & ~mask) || fsync(fd)))
+        code = errno;
+    if (close(fd) && !code)
+        code = errno;
+    if (!code && rename(temporary, path))
+        code = errno;
+    if (code)
+        unlink(temporary);
+    return code ? err_errno(err, code, "%s", path) : 0;
 }
 
 int file_check(const char *path, struct err *err) {

@@ -1,4 +1,4 @@
-/* Whole files, read at once. */
+/* Whole files, read or written at once. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -19,6 +19,11 @@ int file_read(const char *path, size_t max, char **out, size_t *len, struct err 
 /* The same with another limit. */
 int file_read_within(const char *path, size_t max, int64_t wait, char **out, size_t *len,
                      struct err *err);
+
+/* Writes a whole file: a new one beside it takes its place when everything is on the disk, so that
+ * nobody ever reads half of it, and an old one is not lost when the disk is full. What is no
+ * regular file (/dev/stdout) is written to as it is. The message is "PATH: why". */
+int file_write(const char *path, const char *text, size_t len, struct err *err);
 
 /* 0 when it can be opened for reading and is no directory. */
 int file_check(const char *path, struct err *err);

@@ -270,3 +270,42 @@ int duration_parse(const char *s, int64_t *usec, struct err *err) {
     *usec = (int64_t)(total / 1000) * (negative ? -1 : 1);
     return 0;
 }
+
+/* Without zeros at its end, and without the point then. */
+static void trim_fraction(char *text) {
+    char *point = strchr(text, '.');
+    size_t len = strlen(text);
+    if (!point)
+        return;
+    while (text[len - 1] == '0')
+        text[--len] = '\0';
+    if (text[len - 1] == '.')
+        text[len - 1] = '\0';
+}
+
+const char *duration_format_go(int64_t usec, char buf[static TIMEFMT_LEN]) {
+    char number[24];
+    const char *sign = usec < 0 ? "-" : "";
+    uint64_t u = usec < 0 ? -(uint64_t)usec : (uint64_t)usec;
+    uint64_t s = u / USEC_PER_SEC;
+    if (u && u < USEC_PER_MSEC) {
+        snprintf(buf, TIMEFMT_LEN, "%s%" PRIu64 "\302\265s", sign, u);
+        return buf;
+    }
+    if (u && u < USEC_PER_SEC) {
+        snprintf(number, sizeof number, "%" PRIu64 ".%03" PRIu64, u / 1000, u % 1000);
+        trim_fraction(number);
+        snprintf(buf, TIMEFMT_LEN, "%s%sms", sign, number);
+        return buf;
+    }
+    snprintf(number, sizeof number, "%" PRIu64 ".%06" PRIu64, s % 60, u % USEC_PER_SEC);
+    trim_fraction(number);
+    if (s >= 3600)
+        snprintf(buf, TIMEFMT_LEN, "%s%" PRIu64 "h%" PRIu64 "m%ss", sign, s / 3600, s / 60 % 60,
+                 number);
+    else if (s >= 60)
+        snprintf(buf, TIMEFMT_LEN, "%s%" PRIu64 "m%ss", sign, s / 60, number);
+    else
+        snprintf(buf, TIMEFMT_LEN, "%s%ss", sign, number);
+    return buf;
+}

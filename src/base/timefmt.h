@@ -30,6 +30,8 @@ bool time_parse_http(const char *s, int64_t *usec);
 const char *duration_format(int64_t usec, char buf[static TIMEFMT_LEN]);
 /* The same for limits, where "0s" would be no limit: less than a second is "500ms" or "20us". */
 const char *duration_format_limit(int64_t usec, char buf[static TIMEFMT_LEN]);
+/* As Go prints a time.Duration: "1m0s", "1h0m0s", "1.5s", "250ms". For lines that are kubectl's. */
+const char *duration_format_go(int64_t usec, char buf[static TIMEFMT_LEN]);
 /* Go's notation ("1h30m", "500ms", "-1.5h", "0"), and a bare number means seconds. Less than a
  * microsecond is cut off. */
 int duration_parse(const char *s, int64_t *usec, struct err *err);

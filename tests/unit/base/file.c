@@ -1,14 +1,17 @@
 /* Tests of base/file: whole files, limits, pipes, what cannot be read. */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,6 +184,116 @@ static void no_descriptor_is_left(void **state) {
     assert_int_equal(before, after);
 }
 
+static size_t files_in_dir(void) {
+    size_t n = 0;
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void assert_file(const char *want) {
+    _cleanup_free_ char *text = NULL;
+    size_t len;
+    assert_int_equal(file_read(path, 1 << 20, &text, &len, NULL), 0);
+    assert_int_equal(len, strlen(want));
+    assert_string_equal(text, want);
+}
+
+static void writes_all(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    struct stat st;
+    unlink(path);
+    mode_t mask = umask(027);
+    assert_int_equal(file_write(path, "first\n", 6, &err), 0);
+    umask(mask);
+    assert_file("first\n");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    assert_int_equal(file_write(path, "2", 1, &err), 0); /* shorter: nothing of the old is left */
+    assert_file("2");
+    assert_int_equal(file_write(path, "", 0, &err), 0);
+    assert_file("");
+    char *bytes = xmalloc(300000);
+    memset(bytes, 'y', 300000);
+    bytes[0] = '\0'; /* not a string */
+    assert_int_equal(file_write(path, bytes, 300000, &err), 0);
+    free(bytes);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 300000);
+    assert_int_equal(files_in_dir(), 1);
+}
+
+/* Whoever has opened the old one reads the old one, whole: the new one is another file. */
+static void a_new_file_takes_the_place_of_the_old_one(void **state) {
+    (void)state;
+    struct stat before, after;
+    char text[16] = "";
+    put("old text", 8);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(file_write(path, "new", 3, NULL), 0);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_not_equal(before.st_ino, after.st_ino);
+    assert_int_equal(fread(text, 1, sizeof text - 1, f), 8);
+    assert_string_equal(text, "old text");
+    fclose(f);
+    assert_file("new");
+}
+
+static void what_is_no_regular_file_is_written_to(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    int fds[2];
+    char name[32], got[8] = "";
+    assert_int_equal(pipe(fds), 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", fds[1]);
+    assert_int_equal(file_write(name, "abc", 3, &err), 0);
+    assert_int_equal(read(fds[0], got, sizeof got - 1), 3);
+    assert_string_equal(got, "abc");
+    close(fds[0]);
+    close(fds[1]);
+    assert_int_equal(file_write("/dev/null", "abc", 3, &err), 0);
+    /* a full disk */
+    assert_int_equal(file_write("/dev/full", "abc", 3, &err), -ENOSPC);
+    assert_string_equal(err_msg(&err), "/dev/full: No space left on device");
+}
+
+static void what_cannot_be_written_leaves_nothing_behind(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    put("old", 3);
+    _cleanup_free_ char *below = xasprintf("%s/none/f", dir), *under = xasprintf("%s/f", path);
+    assert_int_equal(file_write(below, "x", 1, &err), -ENOENT);
+    assert_true(str_ends(err_msg(&err), "/none/f: No such file or directory"));
+    assert_int_equal(file_write(under, "x", 1, &err), -ENOTDIR);
+    assert_true(file_write(dir, "x", 1, &err) < 0);
+    assert_true(str_ends(err_msg(&err), ": Is a directory"));
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(dir, 0500), 0);
+        assert_int_equal(file_write(path, "x", 1, &err), -EACCES);
+        assert_int_equal(chmod(dir, 0700), 0);
+    }
+    /* The disk is full in the middle of it: the limit stands for that. */
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        char big[8192] = {0};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
+        _exit(file_write(path, big, sizeof big, NULL) != -EFBIG);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_file("old");
+    assert_int_equal(files_in_dir(), 1);
+}
+
 static void secrets(void **state) {
     (void)state;
     secret_free(NULL);
@@ -199,6 +312,10 @@ int main(void) {
         cmocka_unit_test(a_fifo_with_a_slow_writer),
         cmocka_unit_test(refused),
         cmocka_unit_test(no_descriptor_is_left),
+        cmocka_unit_test(writes_all),
+        cmocka_unit_test(a_new_file_takes_the_place_of_the_old_one),
+        cmocka_unit_test(what_is_no_regular_file_is_written_to),
+        cmocka_unit_test(what_cannot_be_written_leaves_nothing_behind),
         cmocka_unit_test(secrets),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

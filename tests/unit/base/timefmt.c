@@ -381,8 +381,35 @@ static void test_duration_parse_random(void **state) {
     }
 }
 
+/* Expected values are what time.Duration's String() prints. */
+static void durations_as_go_prints_them(void **state) {
+    (void)state;
+    static const struct {
+        int64_t usec;
+        const char *text;
+    } rows[] = {
+        {0, "0s"},
+        {SEC(1), "1s"},
+        {SEC(60), "1m0s"},
+        {SEC(90), "1m30s"},
+        {SEC(120), "2m0s"},
+        {SEC(3600), "1h0m0s"},
+        {SEC(36000) + SEC(61), "10h1m1s"},
+        {MSEC(1500), "1.5s"},
+        {MSEC(250), "250ms"},
+        {1500, "1.5ms"},
+        {-SEC(5), "-5s"},
+        {SEC(61) + 1, "1m1.000001s"},
+        {7, "7\302\265s"},
+    };
+    char buf[TIMEFMT_LEN];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(duration_format_go(rows[i].usec, buf), rows[i].text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_as_go_prints_them),
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_parse_refuses),
         cmocka_unit_test(test_parse_stays_within),
