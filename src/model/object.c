@@ -7,34 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-
-#define F(json_, pb_, kind_, st, member)                                                           \
-    { .json = (json_), .pb = (pb_), .kind = FIELD_##kind_, .off = offsetof(struct st, member) }
-#define FM(json_, pb_, kind_, st, member, type_)                                                   \
-    {                                                                                              \
-        .json = (json_), .pb = (pb_), .kind = FIELD_##kind_, .off = offsetof(struct st, member),   \
-        .type = &(type_)                                                                           \
-    }
-/* A message whose fields lie directly in the struct of the message around it. */
-#define FLAT(json_, pb_, type_)                                                                    \
-    { .json = (json_), .pb = (pb_), .kind = FIELD_MSG, .type = &(type_) }
-#define TYPE(var, name_, st, ...)                                                                  \
-    static const struct field var##_fields[] = {__VA_ARGS__};                                      \
-    static const struct type var = {                                                               \
-        .name = (name_),                                                                           \
-        .size = sizeof(struct st),                                                                 \
-        .n_fields = ARRAY_LEN(var##_fields),                                                       \
-        .fields = var##_fields,                                                                    \
-    }
-#define TYPE_KEEP(var, name_, st, keep_, ...)                                                      \
-    static const struct field var##_fields[] = {__VA_ARGS__};                                      \
-    static const struct type var = {                                                               \
-        .name = (name_),                                                                           \
-        .size = sizeof(struct st),                                                                 \
-        .n_fields = ARRAY_LEN(var##_fields),                                                       \
-        .fields = var##_fields,                                                                    \
-        .keep = (keep_),                                                                           \
-    }
+#include "model/table.h"
 
 /* --- metadata --- */
 
@@ -83,7 +56,13 @@ TYPE(type_owner, "OwnerReference", owner, F("kind", 1, STR, owner, kind),
         FM("ownerReferences", 13, LIST, meta, owners, type_owner),                                 \
         F("finalizers", 14, STRS, meta, finalizers)
 
-TYPE(type_meta, "ObjectMeta", meta, META_FIELDS(keep_annotation));
+static const struct field meta_fields[] = {META_FIELDS(keep_annotation)};
+const struct type type_meta = {
+    .name = "ObjectMeta",
+    .size = sizeof(struct meta),
+    .n_fields = ARRAY_LEN(meta_fields),
+    .fields = meta_fields,
+};
 TYPE(type_pod_meta, "ObjectMeta", meta, META_FIELDS(keep_pod_annotation));
 
 TYPE(type_requirement, "LabelSelectorRequirement", requirement, F("key", 1, STR, requirement, key),
@@ -371,6 +350,16 @@ TYPE(type_pvc_status, "PersistentVolumeClaimStatus", pvc, F("phase", 1, STR, pvc
 TYPE(type_pvc, "PersistentVolumeClaim", pvc, FM("metadata", 1, MSG, pvc, meta, type_meta),
      FLAT("spec", 2, type_pvc_spec), FLAT("status", 3, type_pvc_status));
 
+TYPE(type_topology_expr, "TopologySelectorLabelRequirement", requirement,
+     F("key", 1, STR, requirement, key), F("values", 2, STRS, requirement, values));
+TYPE(type_topology, "TopologySelectorTerm", node_term,
+     FM("matchLabelExpressions", 1, LIST, node_term, exprs, type_topology_expr));
+TYPE(type_storage_class, "StorageClass", storage_class,
+     FM("metadata", 1, MSG, storage_class, meta, type_meta),
+     F("provisioner", 2, STR, storage_class, provisioner),
+     F("volumeBindingMode", 7, STR, storage_class, binding_mode),
+     FM("allowedTopologies", 8, LIST, storage_class, topologies, type_topology));
+
 /* --- workloads --- */
 
 TYPE(type_ds_spec, "DaemonSetSpec", daemon_set,
@@ -391,7 +380,10 @@ TYPE(type_ds, "DaemonSet", daemon_set, FM("metadata", 1, MSG, daemon_set, meta, 
 
 TYPE(type_rs_template_meta, "ObjectMeta", replica_set,
      F("labels", 11, MAP, replica_set, template_labels));
-TYPE(type_rs_template, "PodTemplateSpec", replica_set, FLAT("metadata", 1, type_rs_template_meta));
+TYPE(type_rs_template_spec, "PodSpec", replica_set,
+     F("nodeName", 10, STR, replica_set, template_node));
+TYPE(type_rs_template, "PodTemplateSpec", replica_set, FLAT("metadata", 1, type_rs_template_meta),
+     FLAT("spec", 2, type_rs_template_spec));
 TYPE(type_rs_spec, "ReplicaSetSpec", replica_set, F("replicas", 1, OPT_I32, replica_set, replicas),
      FM("selector", 2, PTR, replica_set, selector, type_selector),
      FLAT("template", 3, type_rs_template),
@@ -530,6 +522,8 @@ KIND(kind_deployment, "Deployment", "apps", "deployments", true, type_deployment
 KIND(kind_job, "Job", "batch", "jobs", true, type_job);
 KIND(kind_pv, "PersistentVolume", "", "persistentvolumes", false, type_pv);
 KIND(kind_pvc, "PersistentVolumeClaim", "", "persistentvolumeclaims", true, type_pvc);
+KIND(kind_storage_class, "StorageClass", "storage.k8s.io", "storageclasses", false,
+     type_storage_class);
 KIND(kind_namespace, "Namespace", "", "namespaces", false, type_ns);
 KIND(kind_event, "Event", "", "events", true, type_event);
 KIND(kind_any, "Object", "", "", true, type_any);
@@ -547,6 +541,7 @@ const struct kind *const kinds[] = {
     &kind_job,
     &kind_pv,
     &kind_pvc,
+    &kind_storage_class,
     &kind_namespace,
     &kind_event,
     NULL,

@@ -306,6 +306,14 @@ struct pvc {
     const struct condition *conditions;
 };
 
+/* Of the topologies only the expressions are there, and of these key and values: a node must have
+ * one of them. */
+struct storage_class {
+    struct meta meta;
+    const char *provisioner, *binding_mode;
+    const struct node_term *topologies;
+};
+
 /* --- workloads --- */
 
 struct daemon_set {
@@ -323,6 +331,7 @@ struct replica_set {
     int32_t min_ready_seconds;
     const struct label_selector *selector;
     const struct pair *template_labels;
+    const char *template_node; /* the node that its pods name, if they do */
     int32_t now, labeled, ready, available, terminating;
     int64_t observed_generation;
 };
@@ -439,7 +448,7 @@ struct kind {
 
 extern const struct kind kind_node, kind_pod, kind_pdb, kind_lease, kind_volume_attachment,
     kind_daemon_set, kind_replica_set, kind_stateful_set, kind_deployment, kind_job, kind_pv,
-    kind_pvc, kind_namespace, kind_event;
+    kind_pvc, kind_storage_class, kind_namespace, kind_event;
 extern const struct type type_status, type_list_meta;
 /* Of any kind, for its metadata alone: a struct object. Not in `kinds`. */
 extern const struct kind kind_any;

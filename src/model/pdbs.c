@@ -17,8 +17,8 @@ struct group {
 
 struct pdbs {
     struct store *pods, *budgets;
-    unsigned by_labels;
-    struct htab groups; /* what was matched; emptied when a selector changes */
+    unsigned by_labels, by_space; /* indexes: of the pods, of the budgets */
+    struct htab groups;           /* what was matched; emptied when a selector changes */
 };
 
 static uint32_t group_hash(const void *entry) {
@@ -70,11 +70,16 @@ static void pod_changed(void *arg, const struct object *before, const struct obj
         forget(p);
 }
 
+static struct store_key key_space(const struct object *obj) {
+    return (struct store_key){obj->meta.ns, NULL};
+}
+
 struct pdbs *pdbs_new(struct store *pods, struct store *budgets) {
     struct pdbs *p = xnew(struct pdbs);
     p->pods = pods;
     p->budgets = budgets;
     p->by_labels = store_index(pods, store_key_labels);
+    p->by_space = store_index(budgets, key_space);
     htab_init(&p->groups, &group_ops);
     store_listen(budgets, budget_changed, p);
     store_listen(pods, pod_changed, p);
@@ -99,12 +104,17 @@ static struct group *group_of(struct pdbs *p, struct store_key key) {
         return g;
     g = xnew(struct group);
     g->key = (struct store_key){pool_ref(key.a), pool_ref(key.b)};
-    const struct object *obj;
-    for (uint32_t i = 0; (obj = store_next(p->budgets, &i));) {
-        const struct pdb *pdb = (const struct pdb *)obj;
-        if (str_same(pdb->meta.ns, key.a) && pdb->selector && selector_match(pdb->selector, key.b))
+    size_t n;
+    const char *ns = strna(key.a);
+    const void *space = pool_str(store_pool(p->budgets), ns, strlen(ns));
+    const struct object *const *list =
+        store_find(p->budgets, p->by_space, (struct store_key){space, NULL}, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct pdb *pdb = (const struct pdb *)list[i];
+        if (pdb->selector && selector_match(pdb->selector, key.b))
             *vec_push(&g->budgets) = pdb;
     }
+    pool_unref(store_pool(p->budgets), space);
     if (g->budgets.len)
         qsort(g->budgets.p, g->budgets.len, sizeof g->budgets.p[0], compare_budgets);
     htab_insert(&p->groups, g);

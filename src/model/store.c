@@ -6,13 +6,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/store_internal.h"
 #include "model/version.h"
-
-enum {
-    LISTENERS_MAX = 8,
-    INDEXES_MAX = 4,
-    WRITTEN_MIN = 64, /* writes to remember before it is worth looking which were seen */
-};
 
 /* The objects under one key of an index. */
 struct bucket {
@@ -20,43 +15,9 @@ struct bucket {
     VEC(const struct object *) objects;
 };
 
-struct index {
-    store_key_fn *key;
-    struct htab buckets;
-};
-
-/* A write whose effect has not been seen yet. */
-struct written {
-    char *ns, *name, *version;
-    uint32_t hash;
-};
-
-struct store {
-    const struct kind *kind;
-    struct pool *pool;
-    struct htab objects;
-    uint32_t seed;  /* of the hashes of names, which others choose */
-    uint32_t epoch; /* of the replace under way, or of the last one */
-    bool synced, rewind;
-    const char *version; /* pool entry */
-    struct {
-        store_changed_fn *fn;
-        void *arg;
-    } listeners[LISTENERS_MAX];
-    unsigned n_listeners;
-    struct index indexes[INDEXES_MAX];
-    unsigned n_indexes;
-    struct htab written;
-    uint32_t written_limit;
-};
-
 /* --- hashing --- */
 
-struct name {
-    const char *ns, *name;
-};
-
-static uint32_t name_hash(const struct store *s, const char *ns, const char *name) {
+uint32_t store_name_hash(const struct store *s, const char *ns, const char *name) {
     uint32_t h = hash_more(s->seed, name, strlen(name));
     return str_empty(ns) ? h : hash_more(h, ns, strlen(ns));
 }
@@ -67,7 +28,7 @@ static uint32_t object_hash(const void *entry) {
 
 static bool object_equal(const void *entry, const void *key_) {
     const struct object *obj = entry;
-    const struct name *key = key_;
+    const struct store_name *key = key_;
     return str_same(obj->meta.name, key->name) && str_same(obj->meta.ns, key->ns);
 }
 
@@ -85,19 +46,8 @@ static bool bucket_equal(const void *entry, const void *key_) {
     return b->key.a == key->a && b->key.b == key->b;
 }
 
-static uint32_t written_hash(const void *entry) {
-    return ((const struct written *)entry)->hash;
-}
-
-static bool written_equal(const void *entry, const void *key_) {
-    const struct written *w = entry;
-    const struct name *key = key_;
-    return streq(w->name, key->name) && str_same(w->ns, key->ns);
-}
-
 static const struct htab_ops object_ops = {object_hash, object_equal};
 static const struct htab_ops bucket_ops = {bucket_hash, bucket_equal};
-static const struct htab_ops written_ops = {written_hash, written_equal};
 
 /* --- life cycle --- */
 
@@ -107,29 +57,13 @@ struct store *store_new(const struct kind *kind, struct pool *pool) {
     s->pool = pool;
     s->seed = pool_seed(pool);
     htab_init(&s->objects, &object_ops);
-    htab_init(&s->written, &written_ops);
+    store_barrier_init(s);
     return s;
 }
 
 static void bucket_free(struct bucket *b) {
     vec_done(&b->objects);
     free(b);
-}
-
-static void written_free(struct written *w) {
-    if (!w)
-        return;
-    free(w->ns);
-    free(w->name);
-    free(w->version);
-    free(w);
-}
-
-static void forget_writes(struct store *s) {
-    void *e;
-    for (uint32_t i = 0; (e = htab_next(&s->written, &i));)
-        written_free(e);
-    htab_done(&s->written);
 }
 
 void store_free(struct store *s) {
@@ -143,9 +77,9 @@ void store_free(struct store *s) {
             bucket_free(e);
         htab_done(&s->indexes[n].buckets);
     }
-    forget_writes(s);
+    store_barrier_done(s);
+    store_parts_done(s);
     htab_done(&s->objects);
-    pool_unref(s->pool, s->version);
     free(s);
 }
 
@@ -161,22 +95,8 @@ size_t store_len(const struct store *s) {
     return s->objects.len;
 }
 
-bool store_synced(const struct store *s) {
-    return s->synced;
-}
-
-const char *store_version(const struct store *s) {
-    return s->version;
-}
-
-void store_set_version(struct store *s, const char *version) {
-    const char *v = version ? pool_str(s->pool, version, strlen(version)) : NULL;
-    pool_unref(s->pool, s->version);
-    s->version = v;
-}
-
 void store_listen(struct store *s, store_changed_fn *fn, void *arg) {
-    assert(s->n_listeners < LISTENERS_MAX);
+    assert(s->n_listeners < STORE_LISTENERS_MAX);
     s->listeners[s->n_listeners].fn = fn;
     s->listeners[s->n_listeners++].arg = arg;
 }
@@ -188,7 +108,7 @@ static void notify(struct store *s, const struct object *before, const struct ob
 
 /* --- indexes --- */
 
-static void index_add(struct index *ix, const struct object *obj) {
+static void index_add(struct store_index *ix, const struct object *obj) {
     struct store_key key = ix->key(obj);
     if (!key.a && !key.b)
         return;
@@ -201,7 +121,7 @@ static void index_add(struct index *ix, const struct object *obj) {
     *vec_push(&b->objects) = obj;
 }
 
-static void index_remove(struct index *ix, const struct object *obj) {
+static void index_remove(struct store_index *ix, const struct object *obj) {
     struct store_key key = ix->key(obj);
     struct bucket *b = htab_find(&ix->buckets, key_hash(key), &key);
     if (!b)
@@ -219,7 +139,7 @@ static void index_remove(struct index *ix, const struct object *obj) {
 }
 
 /* An update mostly leaves an object under its key: then only the pointer changes. */
-static void index_update(struct index *ix, const struct object *before,
+static void index_update(struct store_index *ix, const struct object *before,
                          const struct object *after) {
     struct store_key old = ix->key(before), new = ix->key(after);
     struct bucket *b = NULL;
@@ -236,8 +156,8 @@ static void index_update(struct index *ix, const struct object *before,
 }
 
 unsigned store_index(struct store *s, store_key_fn *key) {
-    assert(s->n_indexes < INDEXES_MAX);
-    struct index *ix = &s->indexes[s->n_indexes];
+    assert(s->n_indexes < STORE_INDEXES_MAX);
+    struct store_index *ix = &s->indexes[s->n_indexes];
     ix->key = key;
     htab_init(&ix->buckets, &bucket_ops);
     void *e;
@@ -266,6 +186,10 @@ struct store_key store_key_node(const struct object *obj) {
     return (struct store_key){((const struct pod *)obj)->node_name, NULL};
 }
 
+struct store_key store_key_attached(const struct object *obj) {
+    return (struct store_key){((const struct volume_attachment *)obj)->node_name, NULL};
+}
+
 struct store_key store_key_labels(const struct object *obj) {
     return (struct store_key){obj->meta.ns, obj->meta.labels};
 }
@@ -279,19 +203,28 @@ static bool same(const struct kind *kind, const struct object *a, const struct o
            !memcmp((const char *)a + to, (const char *)b + to, kind->type->size - to);
 }
 
-bool store_put(struct store *s, struct object *obj) {
-    if (!obj->meta.name) { /* hostile or broken: nothing could find it */
-        object_free(s->kind, s->pool, obj);
+/* After a restore older objects are taken, but not in place of those of a part that is of the new
+ * history already. */
+static bool takes_older(const struct store_part *p, const struct object *old) {
+    if (!p || !p->rewind)
         return false;
-    }
-    struct name key = {obj->meta.ns, obj->meta.name};
-    uint32_t hash = name_hash(s, key.ns, key.name);
+    const struct store_part *other =
+        old && !store_part_has(p, old) ? store_part_of(p->store, old) : NULL;
+    return !other || other->history <= p->history;
+}
+
+bool store_put_in(struct store *s, const struct store_part *p, struct object *obj) {
+    struct store_name key = {obj->meta.ns, obj->meta.name};
+    uint32_t hash = store_name_hash(s, key.ns, key.name);
     obj->meta.store_hash = hash;
-    obj->meta.store_epoch = s->epoch;
+    obj->meta.store_epoch = p ? p->epoch : 0;
     struct object *old = htab_find(&s->objects, hash, &key);
+    bool ours = old && p && store_part_has(p, old);
     bool older = old && version_compare(obj->meta.version, old->meta.version) < 0;
-    if ((older && !s->rewind) || (old && same(s->kind, old, obj))) {
-        old->meta.store_epoch = s->epoch;
+    bool over = older || store_is_over(s, obj);
+    if ((over && !takes_older(p, old)) || (old && same(s->kind, old, obj))) {
+        if (ours)
+            old->meta.store_epoch = p->epoch;
         object_free(s->kind, s->pool, obj);
         return false;
     }
@@ -309,8 +242,19 @@ bool store_put(struct store *s, struct object *obj) {
     return true;
 }
 
-static void drop(struct store *s, struct object *obj) {
-    struct name key = {obj->meta.ns, obj->meta.name};
+bool store_put(struct store *s, struct object *obj) {
+    if (!obj->meta.name) { /* hostile or broken: nothing could find it */
+        object_free(s->kind, s->pool, obj);
+        return false;
+    }
+    return store_put_in(s, store_part_of(s, obj), obj);
+}
+
+void store_drop(struct store *s, struct object *obj, const char *version) {
+    bool undated = !version_valid(version);
+    store_note_gone(s, obj->meta.ns, obj->meta.name, undated ? obj->meta.version : version,
+                    undated);
+    struct store_name key = {obj->meta.ns, obj->meta.name};
     htab_remove(&s->objects, obj->meta.store_hash, &key);
     for (unsigned i = 0; i < s->n_indexes; i++)
         index_remove(&s->indexes[i], obj);
@@ -319,44 +263,22 @@ static void drop(struct store *s, struct object *obj) {
 }
 
 bool store_remove(struct store *s, const char *ns, const char *name, const char *version) {
-    struct name key = {ns, name};
-    struct object *obj = name ? htab_find(&s->objects, name_hash(s, ns, name), &key) : NULL;
+    struct object *obj = store_find_name(s, ns, name);
     if (!obj || (version && version_compare(version, obj->meta.version) < 0))
         return false;
-    drop(s, obj);
+    store_drop(s, obj, version);
     return true;
-}
-
-void store_replace_begin(struct store *s) {
-    s->epoch++;
-}
-
-void store_replace_end(struct store *s, const char *version) {
-    VEC(struct object *) gone = VEC_INIT;
-    void *e;
-    for (uint32_t i = 0; (e = htab_next(&s->objects, &i));)
-        if (((struct object *)e)->meta.store_epoch != s->epoch)
-            *vec_push(&gone) = e;
-    for (size_t i = 0; i < gone.len; i++)
-        drop(s, gone.p[i]);
-    vec_done(&gone);
-    store_set_version(s, version);
-    s->synced = true;
-    if (s->rewind)
-        forget_writes(
-            s); /* made in a history that no longer exists: their versions may never come */
-    s->rewind = false;
-}
-
-void store_rewind(struct store *s) {
-    s->rewind = true;
 }
 
 /* --- reading --- */
 
+struct object *store_find_name(const struct store *s, const char *ns, const char *name) {
+    struct store_name key = {ns, name};
+    return name ? htab_find(&s->objects, store_name_hash(s, ns, name), &key) : NULL;
+}
+
 const struct object *store_get(const struct store *s, const char *ns, const char *name) {
-    struct name key = {ns, name};
-    return name ? htab_find(&s->objects, name_hash(s, ns, name), &key) : NULL;
+    return store_find_name(s, ns, name);
 }
 
 const struct object *store_next(const struct store *s, uint32_t *i) {
@@ -379,62 +301,4 @@ const struct object **store_sorted(const struct store *s, size_t *n) {
     qsort(all, len, sizeof *all, compare_names);
     *n = len;
     return all;
-}
-
-/* --- the barrier --- */
-
-static bool has_seen(const struct store *s, const struct written *w) {
-    const struct object *obj = store_get(s, w->ns, w->name);
-    return version_compare(s->version, w->version) >= 0 ||
-           (obj && version_compare(obj->meta.version, w->version) >= 0);
-}
-
-static void forget_written(struct store *s, const struct written *w) {
-    struct name key = {w->ns, w->name};
-    written_free(htab_remove(&s->written, w->hash, &key));
-}
-
-/* Nobody may ever ask about some of them again (pods that were evicted). */
-static void prune_written(struct store *s) {
-    VEC(struct written *) seen = VEC_INIT;
-    void *e;
-    for (uint32_t i = 0; (e = htab_next(&s->written, &i));)
-        if (has_seen(s, e))
-            *vec_push(&seen) = e;
-    for (size_t i = 0; i < seen.len; i++)
-        forget_written(s, seen.p[i]);
-    vec_done(&seen);
-    s->written_limit = MAX_OF(2 * s->written.len, (uint32_t)WRITTEN_MIN);
-}
-
-void store_wrote(struct store *s, const char *ns, const char *name, const char *version) {
-    struct name key = {ns, name};
-    if (!version_valid(version))
-        return;
-    struct written *w = htab_find(&s->written, name_hash(s, ns, name), &key);
-    if (w) {
-        if (version_compare(version, w->version) > 0)
-            str_replace(&w->version, version);
-        return;
-    }
-    if (s->written.len >= s->written_limit)
-        prune_written(s);
-    w = xnew(struct written);
-    w->ns = ns ? xstrdup(ns) : NULL;
-    w->name = xstrdup(name);
-    w->version = xstrdup(version);
-    w->hash = name_hash(s, ns, name);
-    htab_insert(&s->written, w);
-}
-
-bool store_fresh(const struct store *s, const char *ns, const char *name) {
-    struct name key = {ns, name};
-    const struct written *w = htab_find(&s->written, name_hash(s, ns, name), &key);
-    if (!w)
-        return true;
-    if (!has_seen(s, w))
-        return false;
-    /* Forgetting it is no change that anybody could observe. */
-    forget_written((struct store *)s, w);
-    return true;
 }

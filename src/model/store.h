@@ -10,9 +10,19 @@
  * there is no end, nothing is removed, and the next begin starts over. store_rewind() is for the
  * one case in which time does go back: the server's data was restored from a backup.
  *
+ * Several may fill one store, each its own part (the pods of node a, the pods of node b): a scope
+ * tells which objects those are, and scopes have no object in common. Each part is replaced and
+ * moves on by itself, with its own version; store_part_put() and its kin change nothing outside
+ * their part. A name that turns up in another part (a StatefulSet's pod on another node) is there
+ * once: where it is newest, also when one part hears of it long after the other. Who knows of no
+ * parts uses the plain functions: they treat the whole store as one part.
+ *
  * Read your writes: after a successful write, tell store_wrote() the version that the server
  * returned; store_fresh() is false until the store has seen that version. Decide nothing about an
- * object before. */
+ * object before. Seen is a version when the object itself has it or a later one, or when the part
+ * that the object is in has come that far: how far the other parts are says nothing about it. Of an
+ * object that is in no part (it is gone, or nobody looks at it), all parts must have come that far.
+ */
 #ifndef MODEL_STORE_H
 #define MODEL_STORE_H
 
@@ -36,15 +46,23 @@ struct store_key {
 };
 typedef struct store_key store_key_fn(const struct object *obj);
 
+/* Which objects are a part: those for which `has` is true. Same function and argument, same part;
+ * no function: all objects. The argument must live as long as the part. */
+struct store_scope {
+    bool (*has)(const struct object *obj, const void *arg);
+    const void *arg;
+};
+
 struct store *store_new(const struct kind *kind, struct pool *pool);
 void store_free(struct store *s);
 
 const struct kind *store_kind(const struct store *s);
 struct pool *store_pool(const struct store *s);
 size_t store_len(const struct store *s);
-/* Complete at least once. */
+/* Every part is complete, or was once; false when there is none yet. */
 bool store_synced(const struct store *s);
-/* The resourceVersion up to which the store is current; NULL before the first. */
+/* The resourceVersion up to which the store is current; NULL before the first. Of several parts,
+ * the newest: not all need to be that far. */
 const char *store_version(const struct store *s);
 void store_set_version(struct store *s, const char *version);
 
@@ -61,6 +79,37 @@ void store_replace_begin(struct store *s);
 void store_replace_end(struct store *s, const char *version);
 /* Up to the next store_replace_end(), objects that are older than ours replace them. */
 void store_rewind(struct store *s);
+
+/* --- parts --- */
+
+struct store_part;
+
+/* The part of that scope; it becomes one with the first call, and is not complete then. */
+struct store_part *store_part(struct store *s, struct store_scope scope);
+/* Complete at least once; false for a scope that is no part. */
+bool store_scope_synced(const struct store *s, struct store_scope scope);
+/* Removes the objects of the scope, and the part: nobody looks at them any more. Whoever fills it
+ * has been freed before. */
+void store_drop_scope(struct store *s, struct store_scope scope);
+
+bool store_part_synced(const struct store_part *p);
+/* The resourceVersion up to which this part is current; NULL before the first. */
+const char *store_part_version(const struct store_part *p);
+void store_part_set_version(struct store_part *p, const char *version);
+/* NULL also when the object is in another part. */
+const struct object *store_part_get(const struct store_part *p, const char *ns, const char *name);
+/* As the plain ones. An object outside the scope is one that has left it. */
+bool store_part_put(struct store_part *p, struct object *obj);
+bool store_part_remove(struct store_part *p, const char *ns, const char *name, const char *version);
+void store_part_begin(struct store_part *p);
+void store_part_end(struct store_part *p, const char *version);
+void store_part_rewind(struct store_part *p);
+/* `fn` is called when another part has gone back in time: this one has to be replaced in the same
+ * way, since what was put into it may have been held against objects that never were. It must not
+ * change the store. NULL: nobody is told. */
+void store_part_on_restored(struct store_part *p, void (*fn)(void *arg), void *arg);
+
+/* --- reading --- */
 
 /* ns is NULL for cluster-scoped objects. */
 const struct object *store_get(const struct store *s, const char *ns, const char *name);
@@ -81,7 +130,8 @@ bool store_next_key(const struct store *s, unsigned index, uint32_t *i, struct s
 void store_wrote(struct store *s, const char *ns, const char *name, const char *version);
 bool store_fresh(const struct store *s, const char *ns, const char *name);
 
-/* Keys for store_index(): pods by node; objects by namespace and label set. */
-store_key_fn store_key_node, store_key_labels;
+/* Keys for store_index(): pods by node; VolumeAttachments by node; objects by namespace and label
+ * set. */
+store_key_fn store_key_node, store_key_attached, store_key_labels;
 
 #endif

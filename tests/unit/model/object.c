@@ -147,6 +147,10 @@ static const struct {
 } exempt[] = {
     /* A pod's own is in struct pod. */
     {"PodSpec", sizeof(struct pod_spec), offsetof(struct pod_spec, node_name)},
+    /* Topologies are written in a language of their own, with In as the only operator. */
+    {"TopologySelectorLabelRequirement", sizeof(struct requirement),
+     offsetof(struct requirement, op)},
+    {"TopologySelectorTerm", sizeof(struct node_term), offsetof(struct node_term, fields)},
     /* Notes of the store. */
     {"ObjectMeta", sizeof(struct meta), offsetof(struct meta, store_hash)},
 };
@@ -235,7 +239,7 @@ static void find(void **state) {
             assert_string_not_equal(kinds[k]->resource, kinds[n]->resource);
         }
     }
-    assert_int_equal(n, 14);
+    assert_int_equal(n, 15);
     assert_null(kind_find("pod"));
     assert_null(kind_find(""));
     assert_null(kind_find("Status"));

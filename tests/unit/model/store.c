@@ -1,4 +1,5 @@
-/* Tests of model/store.c: one object per name, never back in time, indexes, listeners, barrier. */
+/* Tests of model/store.c: one object per name, never back in time, indexes, listeners.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -326,84 +327,6 @@ static void test_sorted(void **state) {
     free(all);
 }
 
-static void test_barrier(void **state) {
-    struct fixture *f = *state;
-    struct store *s = f->store;
-    store_replace_begin(s);
-    put(f, "a", "x", "10");
-    put(f, "a", "y", "10");
-    store_replace_end(s, "20");
-    assert_true(store_fresh(s, "a", "x"));
-
-    store_wrote(s, "a", "x", "30");
-    assert_false(store_fresh(s, "a", "x"));
-    assert_true(store_fresh(s, "a", "y")); /* the others are not concerned */
-    assert_true(store_fresh(s, "b", "x"));
-    put(f, "a", "x", "29");
-    assert_false(store_fresh(s, "a", "x"));
-    put(f, "a", "x", "30");
-    assert_true(store_fresh(s, "a", "x"));
-    assert_true(store_fresh(s, "a", "x"));
-
-    /* Of two writes the later one counts, in whatever order their answers came. */
-    store_wrote(s, "a", "x", "50");
-    store_wrote(s, "a", "x", "40");
-    put(f, "a", "x", "45");
-    assert_false(store_fresh(s, "a", "x"));
-    put(f, "a", "x", "51");
-    assert_true(store_fresh(s, "a", "x"));
-
-    /* What is gone, or not selected, is seen when the store has come that far. */
-    store_wrote(s, "a", "gone", "60");
-    store_wrote(s, NULL, "gone", "61");
-    assert_false(store_fresh(s, "a", "gone"));
-    store_set_version(s, "60");
-    assert_true(store_fresh(s, "a", "gone"));
-    assert_false(store_fresh(s, NULL, "gone"));
-    store_set_version(s, "100");
-    assert_true(store_fresh(s, NULL, "gone"));
-
-    /* No version, no barrier. */
-    store_wrote(s, "a", "x", NULL);
-    store_wrote(s, "a", "y", "");
-    store_wrote(s, "a", "z", "new");
-    assert_true(store_fresh(s, "a", "x"));
-    assert_true(store_fresh(s, "a", "y"));
-    assert_true(store_fresh(s, "a", "z"));
-}
-
-/* An empty store that has seen nothing has not seen our writes either. */
-static void test_barrier_before_sync(void **state) {
-    struct fixture *f = *state;
-    store_wrote(f->store, "a", "x", "5");
-    assert_false(store_fresh(f->store, "a", "x"));
-    store_replace_begin(f->store);
-    store_replace_end(f->store, "4");
-    assert_false(store_fresh(f->store, "a", "x"));
-    store_replace_begin(f->store);
-    store_replace_end(f->store, "5");
-    assert_true(store_fresh(f->store, "a", "x"));
-}
-
-/* Writes that nobody asks about again are forgotten in time, those not seen yet never. */
-static void test_barrier_many(void **state) {
-    struct fixture *f = *state;
-    char name[32], version[32];
-    for (int i = 1; i <= 5000; i++) {
-        snprintf(name, sizeof name, "p%d", i);
-        snprintf(version, sizeof version, "%d", i);
-        store_wrote(f->store, "a", name, version);
-        if (i > 300) {
-            snprintf(version, sizeof version, "%d", i - 300);
-            store_set_version(f->store, version);
-        }
-    }
-    for (int i = 1; i <= 5000; i++) {
-        snprintf(name, sizeof name, "p%d", i);
-        assert_int_equal(store_fresh(f->store, "a", name), i <= 4700);
-    }
-}
-
 /* --- indexes --- */
 
 static void test_index(void **state) {
@@ -672,9 +595,6 @@ int main(void) {
         TEST(rewind),
         TEST(listeners),
         TEST(sorted),
-        TEST(barrier),
-        TEST(barrier_before_sync),
-        TEST(barrier_many),
         TEST(index),
         TEST(random),
         TEST(many),
