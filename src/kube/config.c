@@ -17,6 +17,7 @@
 #include "kube/config_merge.h"
 #include "kube/config_url.h"
 #include "kube/config_user.h"
+#include "kube/config_words.h"
 
 void kube_env_get(struct kube_env *env) {
     *env = (struct kube_env){
@@ -203,9 +204,33 @@ static bool is_tls(const struct kube_config *c) {
     return str_starts(c->server, "https://");
 }
 
+/* Of a file that cannot be read: kubectl's sentence, and where it is named unless that is a flag.
+ * It opens directories. */
+static int check_authority(const struct kubefile_cluster *k, const struct kube_config *c,
+                           struct err *err) {
+    _cleanup_err_ struct err why = ERR_INIT;
+    int ret = file_check(c->ca.file, &why);
+    if (ret >= 0)
+        return ret;
+    _cleanup_str_ struct str words = STR_INIT;
+    kube_words_unreadable(&words, "certificate-authority", c->ca.file, c->cluster, -ret);
+    bool directory = ret == -EISDIR;
+    if (k)
+        kubefile_err(&k->e, "certificate-authority", err, "certificate-authority: %s",
+                     err_msg(&why));
+    else if (directory)
+        err_set(err, -ret, "--certificate-authority: %s", err_msg(&why));
+    else
+        return err_set(err, -ret, "%s", str_get(&words));
+    if (err)
+        err->code = -ret;
+    if (!directory)
+        kube_words_first(err, "%s", str_get(&words));
+    return ret;
+}
+
 static int fill_trust(const struct kubefile_cluster *k, const struct kube_config_flags *flags,
                       struct kube_config *c, struct err *err) {
-    _cleanup_err_ struct err why = ERR_INIT;
     bool flag_ca = !str_empty(flags->certificate_authority);
     if (flags->insecure || flag_ca) {
         mem_clear(&c->ca.file); /* of the service account */
@@ -215,10 +240,7 @@ static int fill_trust(const struct kubefile_cluster *k, const struct kube_config
             return err_set(err, EINVAL,
                            "--insecure-skip-tls-verify and --certificate-authority exclude each "
                            "other");
-        int ret = flag_ca ? file_check(c->ca.file, err) : 0;
-        if (ret < 0)
-            err_wrap(err, "--certificate-authority");
-        return ret;
+        return flag_ca ? check_authority(NULL, c, err) : 0;
     }
     if (!k)
         return 0;
@@ -233,14 +255,7 @@ static int fill_trust(const struct kubefile_cluster *k, const struct kube_config
     if (!file)
         return 0;
     c->ca.file = kubefile_path(k->e.file, k->ca_file);
-    int ret = file_check(c->ca.file, &why);
-    if (ret < 0) {
-        kubefile_err(&k->e, "certificate-authority", err, "certificate-authority: %s",
-                     err_msg(&why));
-        if (err)
-            err->code = why.code;
-    }
-    return ret;
+    return check_authority(k, c, err);
 }
 
 /* Wraps an error at the key of the cluster, or at the flag when that is where the value is from. */
@@ -266,6 +281,9 @@ static int fill_cluster(const struct kubefile_cluster *k, const struct kube_conf
     int ret = kube_url_server(server, &url, &why);
     if (ret < 0) {
         wrap_cluster(k, flag_server, "server", "--server", &why);
+        /* A password must not be shown; and kubectl tries any scheme before it says so. */
+        if (!strchr(server, '@') && !strstr(err_msg(&why), "must begin with"))
+            kube_words_first(&why, "host must be a URL or a host:port pair: \"%s\"", server);
         return err_move(err, &why);
     }
     free(c->server);

@@ -9,7 +9,11 @@
  * Flags as kubectl's: --cluster and --user pick other entries; --server replaces the server and
  * drops the entry's tls-server-name; --certificate-authority and --insecure-skip-tls-verify replace
  * all that the entry says about trust; --token and --token-file replace the user's token, password
- * and plugin (with kubectl, a tokenFile of the kubeconfig wins over --token: not here).
+ * and plugin (with kubectl, a tokenFile of the kubeconfig wins over --token: not here). --username
+ * and --password replace the user's, and are refused beside a token, as with kubectl;
+ * --as-user-extra replaces the values of those keys, and without a "=" it is nothing.
+ *
+ * What kubectl refuses, too, is said in its sentence first (kube/config_words.h).
  *
  * As in client-go, no credentials go to a server without TLS: for an http:// server (and one
  * without any scheme is http://) certificates, tokens, passwords and plugins are left out. */
@@ -75,7 +79,9 @@ struct kube_config {
 struct kube_config_flags {
     const char *kubeconfig, *context, *cluster, *user, *ns;
     const char *server, *token, *token_file, *as_user, *as_uid;
+    const char *username, *password;
     const char *const *as_groups; /* NULL-terminated */
+    const char *const *as_extra;  /* "key=value", NULL-terminated */
     const char *certificate_authority, *client_certificate, *client_key, *tls_server_name,
         *proxy_url;
     bool insecure;

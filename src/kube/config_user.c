@@ -12,13 +12,14 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "base/yamlread.h"
+#include "kube/config_words.h"
 
 #define EXEC_GROUP     "client.authentication.k8s.io/"
 #define EXEC_EXTENSION "client.authentication.k8s.io/exec"
 
 bool kube_flags_identify(const struct kube_config_flags *flags) {
     return !str_empty(flags->token) || !str_empty(flags->token_file) ||
-           !str_empty(flags->client_certificate);
+           !str_empty(flags->client_certificate) || !str_empty(flags->username);
 }
 
 /* At the key of the entry if it stands there, else naming the flag it came from. */
@@ -59,9 +60,11 @@ int kube_pem_decode(const struct kubefile_entry *e, const char *key, const char 
 
 /* --- certificate and key --- */
 
+/* What is said of a file that cannot be read is added to `words` as kubectl says it; it opens
+ * directories. */
 static int fill_pem(const struct kubefile_entry *e, const char *key, const char *data,
                     const char *file, const char *flag, const char *flag_value,
-                    struct kube_pem *out, struct err *err) {
+                    struct kube_pem *out, struct str *words, const char *user, struct err *err) {
     _cleanup_free_ char *data_key = xasprintf("%s-data", key);
     if (!str_empty(flag_value)) {
         out->file = xstrdup(flag_value);
@@ -73,26 +76,17 @@ static int fill_pem(const struct kubefile_entry *e, const char *key, const char 
     _cleanup_err_ struct err why = ERR_INIT;
     if (out->file && file_check(out->file, &why) < 0) {
         complain(str_empty(flag_value) ? e : NULL, key, flag, err, "%s", err_msg(&why));
-        if (err)
-            err->code = why.code;
+        err->code = why.code;
+        if (why.code != EISDIR)
+            kube_words_unreadable(words, streq(key, "client-key") ? key : "client-cert", out->file,
+                                  user, why.code);
         return -why.code;
     }
     return 0;
 }
 
-static int fill_certificate(const struct kubefile_user *u, const struct kube_config_flags *flags,
-                            struct kube_config *c, struct err *err) {
-    const struct kubefile_entry *e = u ? &u->e : NULL;
-    int ret = fill_pem(e, "client-certificate", u ? u->cert_data : NULL, u ? u->cert_file : NULL,
-                       "--client-certificate", flags->client_certificate, &c->cert, err);
-    if (ret >= 0)
-        ret = fill_pem(e, "client-key", u ? u->key_data : NULL, u ? u->key_file : NULL,
-                       "--client-key", flags->client_key, &c->key, err);
-    if (ret < 0)
-        return ret;
-    bool cert = c->cert.data || c->cert.file, key = c->key.data || c->key.file;
-    if (cert == key)
-        return 0;
+static int half_a_pair(const struct kubefile_entry *e, const struct kube_config *c, bool cert,
+                       struct err *err) {
     const char *have = cert ? c->cert.data ? "client-certificate-data" : "client-certificate"
                        : c->key.data ? "client-key-data"
                                      : "client-key";
@@ -101,6 +95,41 @@ static int fill_certificate(const struct kubefile_user *u, const struct kube_con
                     cert ? "certificate" : "key", cert ? "key" : "certificate",
                     cert ? "client-key" : "client-certificate",
                     cert ? "client-key" : "client-certificate");
+}
+
+static int fill_certificate(const struct kubefile_user *u, const struct kube_config_flags *flags,
+                            struct kube_config *c, struct err *err) {
+    const struct kubefile_entry *e = u ? &u->e : NULL;
+    _cleanup_err_ struct err no_cert = ERR_INIT, no_key = ERR_INIT;
+    _cleanup_str_ struct str words = STR_INIT;
+    fill_pem(e, "client-certificate", u ? u->cert_data : NULL, u ? u->cert_file : NULL,
+             "--client-certificate", flags->client_certificate, &c->cert, &words, c->user,
+             &no_cert);
+    /* What is wrong with data has no words of kubectl's. */
+    bool cert = c->cert.data || c->cert.file;
+    if (no_cert.code && !cert)
+        return err_move(err, &no_cert);
+    fill_pem(e, "client-key", u ? u->key_data : NULL, u ? u->key_file : NULL, "--client-key",
+             flags->client_key, &c->key, &words, c->user, &no_key);
+    bool key = c->key.data || c->key.file;
+    if (no_key.code && !key)
+        return err_move(err, &no_key);
+    struct err *first = no_cert.code ? &no_cert : &no_key;
+    if (!first->code && cert != key)
+        half_a_pair(e, c, cert, first);
+    if (!first->code)
+        return 0;
+    const char *flag = no_cert.code ? flags->client_certificate : flags->client_key;
+    if (cert && words.len && !str_empty(flag)) /* there is no more to say about it */
+        err_set(first, first->code, "%s", str_get(&words));
+    else if (cert && words.len)
+        kube_words_first(first, "%s", str_get(&words));
+    if (cert && !key)
+        kube_words_first(first,
+                         "client-key-data or client-key must be specified for %s to use the "
+                         "clientCert authentication method.",
+                         strna(c->user));
+    return err_move(err, first);
 }
 
 /* --- token and password --- */
@@ -133,42 +162,103 @@ static int fill_token(const struct kubefile_user *u, const struct kube_config_fl
     return 0;
 }
 
+/* Where the user name or password stands: in the entry, unless a flag says it. */
+static int complain_password(const struct kubefile_user *u, const struct kube_config_flags *flags,
+                             bool password, struct err *err, const char *what) {
+    bool flag = !str_empty(password ? flags->password : flags->username);
+    const char *key = password ? "password" : "username";
+    if (flag || !u)
+        return err_set(err, EINVAL, "--%s: %s", key, what);
+    return kubefile_err(&u->e, key, err, "%s", what);
+}
+
+/* As kubectl puts it, which does not look into a file for a token. */
+static int two_methods(const struct kube_config *c, struct err *err) {
+    return kube_words_first(err,
+                            "more than one authentication method found for %s; found [token "
+                            "basicAuth], only one is allowed",
+                            strna(c->user));
+}
+
 static int fill_password(const struct kubefile_user *u, const struct kube_config_flags *flags,
                          struct kube_config *c, struct err *err) {
-    if (!u || !str_empty(flags->token) || !str_empty(flags->token_file))
+    bool flag_name = !str_empty(flags->username), flag_password = !str_empty(flags->password);
+    if (!str_empty(flags->token) || !str_empty(flags->token_file)) {
+        if (!flag_name && !flag_password)
+            return 0;
+        int ret = err_set(err, EINVAL, "%s and %s exclude each other",
+                          str_empty(flags->token) ? "--token-file" : "--token",
+                          flag_name ? "--username" : "--password");
+        return str_empty(flags->token) ? ret : two_methods(c, err);
+    }
+    const char *name = flag_name ? flags->username : u ? u->username : NULL;
+    const char *password = flag_password ? flags->password : u ? u->password : NULL;
+    if (str_empty(name) && str_empty(password))
         return 0;
-    if (str_empty(u->username) && str_empty(u->password))
-        return 0;
-    if (str_empty(u->username))
-        return kubefile_err(&u->e, "password", err, "a password needs a username as well");
-    if (c->token || c->token_file)
-        return kubefile_err(&u->e, "username", err,
-                            "a user has either a token or a username and password, not both");
-    if (strchr(u->username, ':'))
-        return kubefile_err(&u->e, "username", err, "a username cannot have a \":\" in it");
-    int ret = kube_header_check(&u->e, "username", NULL, u->username, err);
+    if (str_empty(name))
+        return complain_password(u, flags, true, err, "a password needs a username as well");
+    if (c->token || c->token_file) {
+        int ret =
+            complain_password(u, flags, !flag_name && flag_password, err,
+                              "a user has either a token or a username and password, not both");
+        return c->token ? two_methods(c, err) : ret;
+    }
+    if (strchr(name, ':'))
+        return complain_password(u, flags, false, err, "a username cannot have a \":\" in it");
+    const struct kubefile_entry *e = u ? &u->e : NULL;
+    int ret = kube_header_check(flag_name ? NULL : e, "username", "--username", name, err);
     if (ret >= 0)
-        ret = kube_header_check(&u->e, "password", NULL, u->password, err);
+        ret = kube_header_check(flag_password ? NULL : e, "password", "--password", password, err);
     if (ret < 0)
         return ret;
-    c->username = xstrdup(u->username);
-    c->password = xstrdup(strna(u->password));
+    c->username = xstrdup(name);
+    c->password = xstrdup(strna(password));
     return 0;
 }
 
 /* --- impersonation --- */
 
-static void fill_extra(const json_t *extra, struct kube_config *c) {
+static bool flag_has_key(const char *const *flags, const char *key) {
+    size_t n = strlen(key);
+    for (; flags && *flags; flags++)
+        if (!strncmp(*flags, key, n) && (*flags)[n] == '=')
+            return true;
+    return false;
+}
+
+/* A key that the flags name has only the values that they give it. */
+static int fill_extra(const struct kubefile_user *u, const char *const *flags,
+                      struct kube_config *c, struct err *err) {
     VEC(struct kube_extra) all = VEC_INIT;
     const char *key;
     json_t *list, *item;
     size_t i;
-    json_object_foreach((json_t *)(uintptr_t)extra, key, list) {
-        json_array_foreach(list, i, item) * vec_push(&all) =
-            (struct kube_extra){xstrdup(key), xstrdup(json_string_value(item))};
+    int ret = 0;
+    if (u && u->as_extra) {
+        json_object_foreach((json_t *)(uintptr_t)u->as_extra, key, list) {
+            if (flag_has_key(flags, key))
+                continue;
+            json_array_foreach(list, i, item) * vec_push(&all) =
+                (struct kube_extra){xstrdup(key), xstrdup(json_string_value(item))};
+        }
+    }
+    size_t n_entry = all.len;
+    for (; flags && *flags && ret >= 0; flags++) {
+        const char *equals = strchr(*flags, '=');
+        if (!equals) /* kubectl takes it and does nothing with it */
+            continue;
+        if (equals == *flags)
+            ret = err_set(err, EINVAL, "--as-user-extra: \"%s\" is not KEY=VALUE", *flags);
+        else
+            *vec_push(&all) = (struct kube_extra){xstrndup(*flags, (size_t)(equals - *flags)),
+                                                  xstrdup(equals + 1)};
     }
     c->as_extra = all.p;
     c->n_as_extra = all.len;
+    for (size_t k = 0; ret >= 0 && k < all.len; k++)
+        ret = kube_header_check(k < n_entry ? &u->e : NULL, "as-user-extra", "--as-user-extra",
+                                all.p[k].value, err);
+    return ret;
 }
 
 static char **copy_strings(const char *const *from) {
@@ -192,26 +282,28 @@ static int fill_impersonation(const struct kubefile_user *u, const struct kube_c
     c->as_user = str_empty(as) ? NULL : xstrdup(as);
     c->as_uid = str_empty(uid) ? NULL : xstrdup(uid);
     c->as_groups = groups && *groups ? copy_strings(groups) : NULL;
-    if (u)
-        fill_extra(u->as_extra, c);
     int ret = kube_header_check(as == flags->as_user ? NULL : e, "as", "--as", as, err);
     if (ret >= 0)
         ret = kube_header_check(uid == flags->as_uid ? NULL : e, "as-uid", "--as-uid", uid, err);
     for (char **g = c->as_groups; ret >= 0 && g && *g; g++)
         ret = kube_header_check(groups == flags->as_groups ? NULL : e, "as-groups", "--as-group",
                                 *g, err);
-    for (size_t i = 0; ret >= 0 && i < c->n_as_extra; i++)
-        ret = kube_header_check(e, "as-user-extra", NULL, c->as_extra[i].value, err);
+    if (ret >= 0)
+        ret = fill_extra(u, flags->as_extra, c, err);
     if (ret < 0 || c->as_user)
         return ret;
     static const char advice[] = "it is of no use without whom to impersonate (as, or --as)";
     if (c->as_uid)
-        return complain(e, "as-uid", "--as-uid", err, "%s", advice);
-    if (c->as_groups)
-        return complain(e, "as-groups", "--as-group", err, "%s", advice);
-    if (c->n_as_extra)
-        return complain(e, "as-user-extra", NULL, err, "%s", advice);
-    return 0;
+        ret = complain(e, "as-uid", "--as-uid", err, "%s", advice);
+    else if (c->as_groups)
+        ret = complain(e, "as-groups", "--as-group", err, "%s", advice);
+    else if (c->n_as_extra)
+        ret = complain(e, "as-user-extra", "--as-user-extra", err, "%s", advice);
+    if (ret < 0)
+        kube_words_first(err,
+                         "requesting uid, groups or user-extra for %s without impersonating a user",
+                         strna(c->user));
+    return ret;
 }
 
 /* --- plugins --- */

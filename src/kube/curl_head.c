@@ -11,7 +11,9 @@
 
 static void forget_fields(struct curl_head *h) {
     mem_clear(&h->content_type);
-    mem_clear(&h->warning);
+    for (size_t i = 0; i < h->warnings.len; i++)
+        free(h->warnings.p[i]);
+    vec_done(&h->warnings);
     mem_clear(&h->retry_after);
     h->date = 0;
     h->priority = false;
@@ -68,8 +70,9 @@ static void field(struct curl_head *h, const char *name, const char *value) {
         if (!time_parse_http(value, &h->date))
             h->date = 0;
     } else if (!strcasecmp(name, "Warning")) {
-        if (!h->warning)
-            h->warning = warning_text(value);
+        char *text = warning_text(value);
+        if (text)
+            *vec_push(&h->warnings) = text;
     } else if (!strncasecmp(name, "X-Kubernetes-PF-", 16)) {
         h->priority = true;
     }
@@ -126,7 +129,7 @@ void curl_head_show(const struct curl_head *h, struct kube_head *out) {
         .content_type = strna(h->content_type),
         .retry_after = seconds(h->retry_after, h->date),
         .date = h->date,
-        .warning = h->warning,
+        .warning = h->warnings.len ? h->warnings.p[0] : NULL,
         /* The API server marks every answer with the flow schema; only a refusal by the flow
          * control itself is plain text, while one for a disruption budget is a Status object. */
         .api_server = h->priority,

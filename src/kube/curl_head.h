@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "kube/transport.h"
 
 /* An API server sends about 1 KiB in 12 lines; long audit ids, warnings and what proxies add stay
@@ -20,7 +21,8 @@ struct curl_head {
     bool complete; /* the final head is there */
     bool open;     /* inside a head: a status line was seen, its empty line not yet */
     size_t bytes, lines;
-    char *content_type, *warning, *retry_after; /* owned or NULL; retry_after as it was sent */
+    char *content_type, *retry_after; /* owned or NULL; retry_after as it was sent */
+    VEC(char *) warnings;             /* texts of the Warning: 299 headers */
     int64_t date;
     bool priority; /* has an X-Kubernetes-PF-* header */
 };

@@ -6,40 +6,6 @@
 
 #include "base/str.h"
 
-static const struct kube_outcome_row rows[] = {
-    [KUBE_OK] = {"OK", "done", false},
-    [KUBE_NOT_FOUND] = {"NotFound", "there is no such object", false},
-    [KUBE_CONFLICT] = {"Conflict", "the object has changed meanwhile", false},
-    [KUBE_EXISTS] = {"AlreadyExists", "an object of that name exists already", false},
-    [KUBE_INVALID] = {"Invalid", "the server does not accept the request", false},
-    [KUBE_UNSUPPORTED] = {"Unsupported", "the server cannot do that", false},
-    [KUBE_UNAUTHORIZED] = {"Unauthorized", "the server does not accept the credentials", false},
-    [KUBE_FORBIDDEN] = {"Forbidden", "the permission is missing", false},
-    [KUBE_NS_TERMINATING] = {"NamespaceTerminating", "the namespace is being deleted", true},
-    [KUBE_PDB_NO_BUDGET] = {"PDBNoBudget", "a PodDisruptionBudget allows no disruption now", true},
-    [KUBE_PDB_NOT_OBSERVED] = {"PDBNotObserved",
-                               "the controller has not processed the PodDisruptionBudget yet",
-                               true},
-    [KUBE_PDB_BROKEN] = {"PDBBroken", "the status of a PodDisruptionBudget makes no sense", true},
-    [KUBE_PDB_MULTIPLE] = {"MultiplePDBs", "more than one PodDisruptionBudget selects the pod",
-                           false},
-    [KUBE_NOT_YET] = {"NotYet", "an admission webhook asks to wait", true},
-    [KUBE_THROTTLED] = {"Throttled", "the server is overloaded or shutting down", true},
-    [KUBE_EXPIRED] = {"Expired", "the server no longer has that version", false},
-    [KUBE_TOO_NEW] = {"TooNew", "the server has not seen that version yet", true},
-    [KUBE_TIMED_OUT] = {"TimedOut", "the server gave up in time", true},
-    [KUBE_SERVER_ERROR] = {"ServerError", "the server failed", true},
-    [KUBE_UNREACHABLE] = {"Unreachable", "the server was not reached", true},
-    [KUBE_UNKNOWN] = {"Unknown", "no answer came; the request may have been carried out", true},
-    [KUBE_NOT_KUBERNETES] = {"NotKubernetes", "the answer is not one of a Kubernetes API server",
-                             false},
-    [KUBE_NO_CREDENTIALS] = {"NoCredentials", "no credentials could be got", false},
-};
-
-const struct kube_outcome_row *kube_outcome_row(enum kube_outcome outcome) {
-    return &rows[outcome];
-}
-
 static bool has_cause(const struct status *s, const char *reason) {
     const struct status_cause *causes = s->details ? s->details->causes : NULL;
     for (size_t i = 0; i < list_len(causes); i++)
@@ -51,6 +17,18 @@ static bool has_cause(const struct status *s, const char *reason) {
 static bool about_pdb(const struct status *s) {
     return has_cause(s, "DisruptionBudget") ||
            (s->details && str_same(s->details->kind, "poddisruptionbudget"));
+}
+
+/* Whoever refuses chooses the code, and may choose any; only the sentence is the API server's. A
+ * webhook that fails or cannot do a dry run has not refused anything. */
+static bool is_denied(const struct status *s) {
+    const char *m = strna(s->message);
+    if (str_starts(m, "admission webhook \""))
+        return strstr(m, "\" denied the request") != NULL;
+    const char *object = strstr(m, " is forbidden: ValidatingAdmissionPolicy '");
+    const char *policy = object ? object : m;
+    return (object || str_starts(m, "policy '") || str_starts(m, "policy \"")) &&
+           strstr(policy, " denied request: ");
 }
 
 static enum kube_outcome of_forbidden(const struct status *s) {
@@ -95,6 +73,9 @@ enum kube_outcome kube_outcome_of(int code, const struct kube_head *head,
     const struct status *s = is_status ? status : &nothing;
     if (code >= 200 && code < 300)
         return KUBE_OK;
+    /* With 429 it says when: that is not a no. */
+    if (code >= 400 && code != 429 && is_denied(s))
+        return KUBE_DENIED;
     switch (code) {
     case 401:
         return KUBE_UNAUTHORIZED;

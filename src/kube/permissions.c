@@ -6,22 +6,33 @@
 
 #define READ                                                                                       \
     { "get", "list", "watch", NULL }
+#define GET_LIST                                                                                   \
+    { "get", "list", NULL }
+#define ONLY(verb)                                                                                 \
+    { verb, NULL }
+#define VOLUMES "to see which volumes cannot move"
+#define BACK    "to see whether evicted pods are back"
 
 const struct permission permissions[] = {
-    {"", "nodes", NULL, READ, "to see the nodes"},
-    {"", "nodes", NULL, {"patch", NULL}, "to cordon and uncordon nodes"},
-    {"", "pods", NULL, READ, "to see what runs on a node"},
-    {"", "pods", "eviction", {"create", NULL}, "to evict pods"},
-    {"policy", "poddisruptionbudgets", NULL, READ, "to know what may be disrupted"},
-    {"", "namespaces", NULL, {"get", "list", NULL}, "to see which namespaces are terminating"},
-    {"apps", "daemonsets", NULL, READ, "to tell which pods stay"},
-    {"apps", "replicasets", NULL, READ, "to see whether evicted pods are back"},
-    {"apps", "statefulsets", NULL, READ, "to see whether evicted pods are back"},
-    {"apps", "deployments", NULL, READ, "to see whether evicted pods are back"},
-    {"batch", "jobs", NULL, READ, "to see which pods run to an end"},
-    {"storage.k8s.io", "volumeattachments", NULL, READ, "to wait until volumes are detached"},
-    {"", "persistentvolumes", NULL, {"get", "list", NULL}, "to see which volumes cannot move"},
-    {"", "persistentvolumeclaims", NULL, {"get", "list", NULL}, "to see which volumes cannot move"},
+    {"", "nodes", NULL, READ, "to see the nodes", false},
+    {"", "nodes", NULL, ONLY("patch"), "to cordon and uncordon nodes", false},
+    {"", "nodes", "status", ONLY("patch"), "to show a drain in the node's conditions", true},
+    {"", "pods", NULL, READ, "to see what runs on a node", false},
+    {"", "pods", "eviction", ONLY("create"), "to evict pods", false},
+    {"", "pods", NULL, ONLY("delete"), "to delete pods where a flag or a rule says so", true},
+    {"policy", "poddisruptionbudgets", NULL, READ, "to know what may be disrupted", false},
+    {"", "namespaces", NULL, GET_LIST, "to see which namespaces are terminating", false},
+    {"apps", "daemonsets", NULL, READ, "to tell which pods stay", false},
+    {"apps", "replicasets", NULL, READ, BACK, false},
+    {"apps", "statefulsets", NULL, READ, BACK, false},
+    {"apps", "deployments", NULL, READ, BACK, false},
+    {"apps", "deployments", NULL, ONLY("patch"), "to add a replica before a drain (--surge)", true},
+    {"batch", "jobs", NULL, READ, "to see which pods run to an end", false},
+    {"storage.k8s.io", "volumeattachments", NULL, READ, "to wait until volumes are detached",
+     false},
+    {"", "persistentvolumes", NULL, GET_LIST, VOLUMES, false},
+    {"", "persistentvolumeclaims", NULL, GET_LIST, VOLUMES, false},
+    {"", "events", NULL, ONLY("create"), "to tell in Events what happens to a node", true},
 };
 const size_t n_permissions = ARRAY_LEN(permissions);
 

@@ -3,6 +3,7 @@
 #ifndef KUBE_PERMISSIONS_H
 #define KUBE_PERMISSIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -11,6 +12,7 @@ struct permission {
     const char *group, *resource, *subresource; /* "" and NULL when there is none */
     const char *verbs[5];                       /* NULL-terminated */
     const char *what_for;                       /* "to see the nodes" */
+    bool optional;                              /* it can be done without */
 };
 
 extern const struct permission permissions[];

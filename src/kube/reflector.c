@@ -26,6 +26,8 @@ enum {
     BACKOFF_MAX_MS = 30000,
     BACKOFF_RESET = 120, /* seconds without trouble */
     LIVED = 5,           /* seconds after which a stream counts as having worked */
+    WATCH_AGAIN = 300,   /* seconds of polling until a watch is tried again */
+    POLL_SOON_MS = 100,  /* a list that is wanted soon; others may want it, too */
     DEAF_MAX = 5,        /* watches in a row that brought nothing, not even a bookmark */
 };
 
@@ -43,6 +45,7 @@ enum next { NEXT_SYNC, NEXT_PAGE, NEXT_WATCH };
 struct reflector {
     struct kube_client *client;
     struct store *store;
+    struct store_part *part; /* what of it is ours */
     struct reflector_options opts;
     char *ns, *field_selector, *label_selector;
     struct prng prng;
@@ -58,13 +61,21 @@ struct reflector {
     bool unpaged;       /* a continue token expired: one list in one piece */
     bool any_version;   /* not even NotOlderThan could be served */
     bool rewind;        /* the server's data went back in time: take older objects too */
+    bool restored;      /* another reflector of the store has found that out */
     bool went_back;     /* the listing under way has an object older than ours */
-    char *token;        /* to continue a list with */
-    int64_t listed;     /* objects in the pages of the list under way */
-    char *newest;       /* the newest version that an unfinished listing has shown, or NULL */
-    int deaf;           /* watches in a row that brought nothing */
-    int64_t backoff;    /* the last pause without its jitter, microseconds; 0: none yet */
-    int64_t trouble;    /* when the last pause ended */
+    bool polling;       /* watching is forbidden: lists, every opts.poll */
+    char *polling_why;  /* the server's message, until it has been told */
+    bool polling_told;
+    int64_t watch_at;  /* when, of polling, a watch is tried again */
+    bool hurry;        /* of polling: the next list comes soon */
+    int64_t hurried;   /* when one was last made to */
+    int64_t synced_at; /* when the last list was complete */
+    char *token;       /* to continue a list with */
+    int64_t listed;    /* objects in the pages of the list under way */
+    char *newest;      /* the newest version that an unfinished listing has shown, or NULL */
+    int deaf;          /* watches in a row that brought nothing */
+    int64_t backoff;   /* the last pause without its jitter, microseconds; 0: none yet */
+    int64_t trouble;   /* when the last pause ended */
 
     /* The call under way. */
     struct kube_call *call;
@@ -107,7 +118,7 @@ static void add_selectors(struct reflector *r, struct str *path) {
 /* What an unfinished listing showed must not disappear again because the next one comes from a
  * server that is behind: so not older than that either. */
 static void add_not_older(struct reflector *r, struct str *path) {
-    const char *version = store_version(r->store);
+    const char *version = store_part_version(r->part);
     if (version_compare(r->newest, version) > 0)
         version = r->newest;
     if (version && !r->any_version) {
@@ -147,11 +158,20 @@ static void start_call(struct reflector *r, enum state state, const char *path, 
     r->call = kube_start(r->client->transport, &req, &call_handler, r);
 }
 
+/* Nobody hears of it. */
+static void end_call(struct reflector *r) {
+    kube_cancel(r->client->transport, r->call);
+    r->call = NULL;
+    if (r->streaming)
+        stream_done(&r->stream);
+    r->streaming = false;
+}
+
 static void begin_listing(struct reflector *r) {
     if (r->rewind)
-        store_rewind(r->store);
+        store_part_rewind(r->part);
     r->went_back = false;
-    store_replace_begin(r->store);
+    store_part_begin(r->part);
     r->stats.lists++;
 }
 
@@ -166,7 +186,7 @@ static void start_watch(struct reflector *r, bool initial) {
         begin_listing(r);
     } else {
         str_add(&path, "&resourceVersion=");
-        str_add_url(&path, strna(store_version(r->store)));
+        str_add_url(&path, strna(store_part_version(r->part)));
     }
     add_selectors(r, &path);
     r->stats.watches++;
@@ -199,7 +219,7 @@ static void proceed(struct reflector *r, enum next next) {
     switch (next) {
     case NEXT_SYNC:
         mem_clear(&r->token);
-        if (r->no_watch_list || r->opts.no_watch_list || r->opts.once || r->list_next)
+        if (r->no_watch_list || r->opts.no_watch_list || r->opts.once || r->list_next || r->polling)
             start_page(r);
         else
             start_watch(r, true);
@@ -215,13 +235,33 @@ static void proceed(struct reflector *r, enum next next) {
 
 static void on_timer(void *arg) {
     struct reflector *r = arg;
+    if (r->restored) {
+        r->restored = false;
+        end_call(r);
+        r->rewind = r->any_version = true;
+        r->next = NEXT_SYNC;
+    }
     proceed(r, r->next);
+}
+
+/* Not at once: another reflector is at work. */
+static void on_restored(void *arg) {
+    struct reflector *r = arg;
+    r->restored = true;
+    if (r->state != R_PAUSE)
+        loop_timer_set(r->timer, 0);
 }
 
 static void pause_before(struct reflector *r, enum next next, int64_t delay) {
     r->state = R_PAUSE;
     r->next = next;
     loop_timer_set(r->timer, delay);
+}
+
+/* Until the next list. */
+static void pause_polling(struct reflector *r, int64_t delay) {
+    pause_before(r, NEXT_SYNC, r->hurry ? MIN_OF(delay, MSEC(POLL_SOON_MS)) : delay);
+    r->hurry = false;
 }
 
 /* How long to wait now: doubling as long as there is trouble. */
@@ -270,7 +310,7 @@ static void back_off(struct reflector *r, enum next next, enum kube_outcome outc
 static const char *doubt(struct reflector *r, const char *version) {
     if (!version_valid(version))
         return "the list has no resourceVersion";
-    bool older = r->went_back || version_compare(version, store_version(r->store)) < 0;
+    bool older = r->went_back || version_compare(version, store_part_version(r->part)) < 0;
     if (r->rewind || !older)
         return NULL;
     /* We asked for the most recent, or for nothing older than what we have: it is no server that is
@@ -280,8 +320,20 @@ static const char *doubt(struct reflector *r, const char *version) {
            "it is read anew";
 }
 
+static void tell_polling(struct reflector *r) {
+    if (!r->polling || r->polling_told)
+        return;
+    r->polling_told = true;
+    log_debug(r->client->log, "watching %s is forbidden: listed every %g s instead", noun(r),
+              (double)r->opts.poll / USEC_PER_SEC);
+    if (r->opts.polling)
+        r->opts.polling(r->opts.arg, strna(r->polling_why));
+}
+
 static void synced(struct reflector *r, const char *version) {
-    store_replace_end(r->store, version);
+    store_part_end(r->part, version);
+    r->synced_at = loop_now(r->client->loop);
+    tell_polling(r);
     r->unpaged = r->any_version = r->rewind = r->list_next = false;
     r->deaf = 0;
     mem_clear(&r->newest);
@@ -332,8 +384,9 @@ static int on_object(void *arg, enum watch_type type, struct object *obj) {
     /* Initial events come in no order: only the bookmark that ends them has a version to go on
      * from. */
     if (r->state != R_WATCH) {
-        const struct object *ours =
-            store_synced(r->store) ? store_get(r->store, obj->meta.ns, obj->meta.name) : NULL;
+        const struct object *ours = store_part_synced(r->part)
+                                        ? store_part_get(r->part, obj->meta.ns, obj->meta.name)
+                                        : NULL;
         if (ours && version_compare(obj->meta.version, ours->meta.version) < 0)
             r->went_back = true;
         if (version_compare(obj->meta.version, r->newest) > 0)
@@ -342,9 +395,9 @@ static int on_object(void *arg, enum watch_type type, struct object *obj) {
         tell_recovery(r);
         /* Later than our version or, when etcd changed several at once, the same: anything else
          * would bring back what is gone. */
-        if (version_compare(obj->meta.version, store_version(r->store)) < 0)
+        if (version_compare(obj->meta.version, store_part_version(r->part)) < 0)
             goto out;
-        store_set_version(r->store, obj->meta.version);
+        store_part_set_version(r->part, obj->meta.version);
     }
     if (type == WATCH_BOOKMARK) {
         const char *end = map_get(obj->meta.annotations, "k8s.io/initial-events-end");
@@ -353,9 +406,9 @@ static int on_object(void *arg, enum watch_type type, struct object *obj) {
         else if (r->state == R_WATCH_LIST && end && streq(end, "true"))
             rc = on_initial_end(r, obj->meta.version);
     } else if (type == WATCH_DELETED) {
-        store_remove(r->store, obj->meta.ns, obj->meta.name, obj->meta.version);
+        store_part_remove(r->part, obj->meta.ns, obj->meta.name, obj->meta.version);
     } else {
-        store_put(r->store, obj);
+        store_part_put(r->part, obj);
         return 0;
     }
 out:
@@ -393,6 +446,8 @@ static void on_head(void *arg, const struct kube_head *head) {
                 r->state == R_LIST ? STREAM_LIST : STREAM_WATCH, store_pool(r->store),
                 &stream_handler, r);
     r->streaming = true;
+    if (r->state != R_LIST)
+        r->polling = false;
 }
 
 static int on_data(void *arg, const char *p, size_t len) {
@@ -407,6 +462,20 @@ static int on_data(void *arg, const char *p, size_t len) {
 }
 
 /* --- the end of a call --- */
+
+/* The watch is forbidden; the list may not be. */
+static void begin_polling(struct reflector *r, enum state state, const char *why) {
+    int64_t now = loop_now(r->client->loop);
+    r->polling = true;
+    r->watch_at = now + SEC(WATCH_AGAIN);
+    str_replace(&r->polling_why, why);
+    if (state == R_WATCH_LIST) {
+        proceed(r, NEXT_SYNC);
+        return;
+    }
+    tell_polling(r);
+    pause_before(r, NEXT_SYNC, MAX_OF(r->synced_at + r->opts.poll - now, (int64_t)0));
+}
 
 /* The server answered with an error code. */
 static void on_refusal(struct reflector *r, enum state state) {
@@ -437,6 +506,10 @@ static void on_refusal(struct reflector *r, enum state state) {
                   text);
         r->no_watch_list = true;
         proceed(r, NEXT_SYNC);
+        return;
+    }
+    if (outcome == KUBE_FORBIDDEN && state != R_LIST && r->opts.poll) {
+        begin_polling(r, state, text);
         return;
     }
     if (outcome == KUBE_EXPIRED && state == R_LIST && r->token && !r->unpaged) {
@@ -482,7 +555,9 @@ static void on_page(struct reflector *r, const char *token, const char *version)
     }
     r->state = R_PAUSE;
     synced(r, version);
-    if (!r->opts.once)
+    if (r->polling && loop_now(r->client->loop) < r->watch_at)
+        pause_polling(r, r->opts.poll);
+    else if (!r->opts.once)
         proceed(r, NEXT_WATCH);
 }
 
@@ -568,26 +643,41 @@ struct reflector *reflector_new(struct kube_client *client, struct store *store,
     struct reflector *r = xnew(struct reflector);
     r->client = client;
     r->store = store;
+    r->part = store_part(store, opts->scope);
     r->opts = *opts;
     r->ns = opts->ns ? xstrdup(opts->ns) : NULL;
     r->field_selector = opts->field_selector ? xstrdup(opts->field_selector) : NULL;
     r->label_selector = opts->label_selector ? xstrdup(opts->label_selector) : NULL;
     r->prng.state = opts->seed;
     r->timer = loop_timer_new(client->loop, on_timer, r);
+    store_part_on_restored(r->part, on_restored, r);
     proceed(r, NEXT_SYNC);
     return r;
+}
+
+void reflector_hurry(struct reflector *r) {
+    int64_t now = loop_now(r->client->loop);
+    if (!r->polling)
+        return;
+    /* A list that is under way may have been made before; one that is due soon is soon enough. */
+    if (r->state != R_PAUSE || r->troubled)
+        r->hurry = true;
+    else if (!r->hurried || now - r->hurried >= MSEC(POLL_SOON_MS)) {
+        r->hurried = now;
+        loop_timer_set(r->timer, MSEC(POLL_SOON_MS));
+    }
 }
 
 void reflector_free(struct reflector *r) {
     if (!r)
         return;
-    kube_cancel(r->client->transport, r->call);
-    if (r->streaming)
-        stream_done(&r->stream);
+    end_call(r);
+    store_part_on_restored(r->part, NULL, NULL);
     loop_timer_free(r->timer);
     free(r->ns);
     free(r->field_selector);
     free(r->label_selector);
+    free(r->polling_why);
     free(r->token);
     free(r->newest);
     free(r->content_type);

@@ -1,4 +1,5 @@
-/* Keeps a store (model/store.h) current: list, watch, and everything that can go wrong with them.
+/* Keeps a store (model/store.h), or a part of one, current: list, watch, and everything that can go
+ * wrong with them.
  *
  * The first picture comes from a watch with initial events (WatchList), one stream that then simply
  * goes on; a server that does not know it is asked for pages and then watched. Either way the first
@@ -19,6 +20,8 @@
  *                                                      data was restored from a backup
  *  - 401, 403, 404                                     reported as `problem`, and tried again after
  *                                                      a pause
+ *  - 403 for the watch, but not for the list           with `poll`: listed again and again; every
+ *                                                      five minutes a watch is tried
  *
  * Pauses double from 0.8 s to 30 s, with jitter up to twice as long, and start over after two
  * minutes without trouble; a longer Retry-After is honoured (up to 10 minutes). Whatever happens,
@@ -38,12 +41,17 @@ struct reflector_options {
     const char *ns;             /* NULL: all namespaces */
     const char *field_selector; /* "spec.nodeName=n1", or NULL */
     const char *label_selector; /* or NULL */
-    bool json;                  /* ask for JSON, also for kinds that have protobuf */
-    bool no_watch_list;         /* list and watch, never WatchList */
-    bool once;                  /* one list in pages, then nothing more: no watch */
-    int page;                   /* objects a page; 500 when 0 */
-    int64_t silence; /* microseconds without a byte until a stream is dead; 100 s when 0 */
-    uint64_t seed;   /* of the jitter */
+    /* Which objects of the store are this reflector's: those that the selectors above select. For
+     * several reflectors that fill one store, each its own part (model/store.h); without a function
+     * all objects are. */
+    struct store_scope scope;
+    bool json;          /* ask for JSON, also for kinds that have protobuf */
+    bool no_watch_list; /* list and watch, never WatchList */
+    bool once;          /* one list in pages, then nothing more: no watch */
+    int page;           /* objects a page; 500 when 0 */
+    int64_t poll;       /* microseconds between two lists where watching is forbidden; 0: never */
+    int64_t silence;    /* microseconds without a byte until a stream is dead; 100 s when 0 */
+    uint64_t seed;      /* of the jitter */
     /* The first picture is complete (called once), or nothing came of an attempt (each time, but
      * for what healthy servers do now and then: 410, streams that end early). The reflector must
      * not be freed inside. */
@@ -51,6 +59,9 @@ struct reflector_options {
     void (*problem)(void *arg, enum kube_outcome outcome, const char *message, int64_t retry_in);
     /* After a problem: something comes in again; may be NULL. */
     void (*recovered)(void *arg);
+    /* Told once, with the server's words: changes are seen late, since all that is allowed is to
+     * list. May be NULL. */
+    void (*polling)(void *arg, const char *message);
     void *arg;
 };
 
@@ -62,6 +73,10 @@ struct reflector_stats {
 /* Starts at once. `store` gets what comes. */
 struct reflector *reflector_new(struct kube_client *client, struct store *store,
                                 const struct reflector_options *opts);
+/* Something has changed, we know it: when watching is forbidden, the next list comes soon. Whoever
+ * writes a lot is answered by a few lists. */
+void reflector_hurry(struct reflector *r);
+/* What it brought stays in the store; store_drop_scope() afterwards removes it. */
 void reflector_free(struct reflector *r);
 struct reflector_stats reflector_stats(const struct reflector *r);
 

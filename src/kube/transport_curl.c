@@ -1,6 +1,7 @@
 /* The transport to a real API server: the life of a call. */
 #include "kube/transport_curl.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <curl/curl.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include "kube/curl_request.h"
 #include "kube/curl_target.h"
 #include "kube/curl_tls.h"
+#include "kube/curl_trace.h"
 
 enum {
     N_LANES = KUBE_LANE_LEASE + 1,
@@ -28,6 +30,7 @@ enum {
     WATCH_CONNECTIONS = 32,
     /* Of a 401 that is not shown to anybody. */
     DISCARD_MAX = 64 * 1024,
+    TRACE_MIN = 6,
     /* client-go's dial timeout. */
     CONNECT_TIMEOUT_S = 30,
 };
@@ -38,9 +41,12 @@ struct curl_transport {
     const struct kube_config *config;
     struct kube_auth *auth;
     const struct log *log;
+    struct curl_trace trace;
     char *user_agent;
     int64_t connect_timeout, timeout;
     bool http2, compress;
+    void (*warned)(void *arg, const char *text);
+    void *warned_arg;
     struct curl_target target;
     struct curl_tls *tls;
     CURLSH *share; /* TLS sessions and DNS answers, over all lanes */
@@ -80,6 +86,8 @@ struct kube_call {
     CURL *easy;
     struct curl_slist *headers;
     struct curl_head head;
+    char *url; /* for people */
+    struct curl_exchange exchange;
     char words[CURL_ERROR_SIZE]; /* libcurl's, about a failure */
     int64_t started;
     uint64_t generation; /* of the credentials */
@@ -136,6 +144,8 @@ static void drop_attempt(struct kube_call *c) {
     curl_request_headers_free(c->headers);
     c->headers = NULL;
     curl_head_done(&c->head);
+    curl_exchange_done(&c->exchange);
+    mem_clear(&c->url);
     loop_timer_stop(c->timer);
 }
 
@@ -185,19 +195,85 @@ static void cancel(struct curl_transport *t, struct kube_call *c) {
 
 /* --- telling --- */
 
+static int64_t time_of(const struct kube_call *c, CURLINFO info) {
+    curl_off_t usec = 0;
+    if (c->easy)
+        curl_easy_getinfo(c->easy, info, &usec);
+    return usec;
+}
+
+static bool is_new_connection(const struct kube_call *c) {
+    long n = 0;
+    if (c->easy)
+        curl_easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &n);
+    return n > 0;
+}
+
+static void trace_response(struct kube_call *c, int64_t total) {
+    int64_t dns = time_of(c, CURLINFO_NAMELOOKUP_TIME_T);
+    int64_t dial = time_of(c, CURLINFO_CONNECT_TIME_T);
+    int64_t tls = time_of(c, CURLINFO_APPCONNECT_TIME_T);
+    int64_t ready = time_of(c, CURLINFO_PRETRANSFER_TIME_T);
+    struct curl_times times = {
+        .total = total,
+        .reused = c->head.code && !is_new_connection(c),
+        .dns = dns,
+        .dial = MAX_OF(dial - dns, (int64_t)0),
+        .tls = MAX_OF(tls - dial, (int64_t)0),
+        .connection = ready,
+        .server = MAX_OF(time_of(c, CURLINFO_STARTTRANSFER_TIME_T) - ready, (int64_t)0),
+    };
+    curl_trace_response(&c->t->trace, &c->exchange, c->head.code, http_status_text(c->head.code),
+                        &times);
+}
+
 static void log_response(struct kube_call *c, const char *error) {
     struct curl_transport *t = c->t;
-    if (c->logged || !log_enabled(t->log, LOG_DEBUG))
+    if (c->logged)
         return;
+    int64_t total = c->started ? loop_now(t->loop) - c->started : 0;
     c->logged = true;
+    if (c->exchange.method)
+        trace_response(c, total);
+    if (t->trace.level || !log_enabled(t->log, LOG_DEBUG))
+        return;
     const char *text = http_status_text(c->head.code);
     char status[64] = "";
     if (c->head.code)
         snprintf(status, sizeof status, "%d%s%s", c->head.code, *text ? " " : "", text);
-    long long msec = c->started ? (loop_now(t->loop) - c->started) / USEC_PER_MSEC : 0;
     log_debug(t->log, "\"Response\" verb=\"%s\" url=\"%s%s\" status=\"%s\" milliseconds=%lld%s%s%s",
-              c->method, t->target.server, c->path, status, msec, error ? " err=\"" : "",
-              strna(error), error ? "\"" : "");
+              c->method, t->target.server, c->path, status, (long long)(total / USEC_PER_MSEC),
+              error ? " err=\"" : "", strna(error), error ? "\"" : "");
+}
+
+/* The request is put together. */
+static void trace_request(struct kube_call *c) {
+    struct curl_transport *t = c->t;
+    if (!t->trace.level)
+        return;
+    c->url = xasprintf("%s%s", t->target.server, c->path);
+    c->exchange = (struct curl_exchange){
+        .method = c->method, .url = c->url, .watch = c->lane == KUBE_LANE_WATCH};
+    curl_trace_request(&t->trace, &c->exchange, c->headers, c->body, c->body_len);
+}
+
+static void trace_dial(struct kube_call *c, const char *address, int port) {
+    struct curl_target *target = &c->t->target;
+    unsigned char buf[sizeof(struct in6_addr)];
+    const char *host = target->host;
+    bool literal = inet_pton(AF_INET, host, buf) == 1 || inet_pton(AF_INET6, host, buf) == 1;
+    if (is_new_connection(c))
+        curl_trace_dialled(&c->t->trace, literal || target->proxy.url ? NULL : host, address, port);
+}
+
+static void trace_dial_failed(struct kube_call *c, int error) {
+    const char *scheme_end = strstr(c->t->target.server, "://");
+    const char *rest = scheme_end ? scheme_end + strlen("://") : c->t->target.server;
+    _cleanup_free_ char *address = xstrndup(rest, strcspn(rest, "/"));
+    bool has_port = strrchr(address, ':') > strrchr(address, ']');
+    const char *port = has_port ? "" : str_starts(c->t->target.server, "https://") ? ":443" : ":80";
+    _cleanup_free_ char *full = xasprintf("%s%s", address, port);
+    curl_trace_dial_failed(&c->t->trace, full, error);
 }
 
 /* Ends the call; nothing but `done` happens afterwards, because the receiver may free the
@@ -205,6 +281,8 @@ static void log_response(struct kube_call *c, const char *error) {
 static void finish(struct kube_call *c, int error, bool sent, const char *msg) {
     struct curl_transport *t = c->t;
     log_response(c, error ? msg : NULL);
+    if (!error && c->exchange.method)
+        curl_trace_body(&t->trace, &c->exchange);
     unlink_call(&t->calls, c);
     struct kube_done done = {.code = c->head.complete ? c->head.code : 0,
                              .error = error,
@@ -245,6 +323,8 @@ static void fail_curl(struct kube_call *c, CURLcode code) {
     f.proxy_unverified = proxy_verify != 0;
     if (f.connect_code == 200)
         f.connect_code = 0;
+    if (t->trace.level && code == CURLE_COULDNT_CONNECT && f.os_errno && !f.proxy)
+        trace_dial_failed(c, (int)f.os_errno);
     _cleanup_err_ struct err err = ERR_INIT;
     bool sent;
     int r = curl_error_explain(&f, &sent, &err);
@@ -342,14 +422,14 @@ static bool repeatable(const struct kube_call *c) {
  * second time when a connection that it used again dies before the first byte of an answer: for a
  * write the outcome is unknown then, and the caller must hear of it. */
 static int before_sending(void *arg, char *to, char *from, int to_port, int from_port) {
-    (void)to;
     (void)from;
-    (void)to_port;
     (void)from_port;
     struct kube_call *c = arg;
     if (c->cancelled || (c->sendings > 0 && !repeatable(c)))
         return CURL_PREREQFUNC_ABORT;
     c->sendings++;
+    if (c->t->trace.level)
+        trace_dial(c, to, to_port);
     return CURL_PREREQFUNC_OK;
 }
 
@@ -361,6 +441,8 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg) {
         return 0;
     c->heard = loop_now(t->loop);
     int r = curl_head_line(&c->head, line, len);
+    if (!r || r == 1)
+        curl_trace_head_line(&t->trace, &c->exchange, line, len);
     if (r < 0)
         c->broken = r;
     if (r <= 0)
@@ -371,6 +453,8 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg) {
         c->discard = true;
         return len;
     }
+    for (size_t i = 0; t->warned && i < c->head.warnings.len; i++)
+        t->warned(t->warned_arg, c->head.warnings.p[i]);
     if (c->handler->head) {
         struct kube_head head;
         curl_head_show(&c->head, &head);
@@ -385,6 +469,7 @@ static size_t on_data(char *p, size_t one, size_t len, void *arg) {
     if (c->cancelled)
         return CURL_WRITEFUNC_ERROR;
     c->heard = loop_now(c->t->loop);
+    curl_trace_data(&c->t->trace, &c->exchange, p, len);
     if (c->discard) {
         c->discarded += len;
         return c->discarded <= DISCARD_MAX ? len : CURL_WRITEFUNC_ERROR;
@@ -433,6 +518,8 @@ static int launch(struct kube_call *c, const struct kube_credentials *cred, stru
     curl_easy_setopt(c->easy, CURLOPT_SHARE, t->share);
     set_callbacks(c);
     int r = curl_request_apply(c->easy, &t->target, &req, &c->headers, err);
+    if (!r)
+        trace_request(c);
     if (!r)
         r = curl_tls_apply(t->tls, cred, c->easy, err);
     if (!r)
@@ -569,11 +656,14 @@ int kube_transport_curl_new(struct loop *loop, const struct kube_config *config,
         .config = config,
         .auth = auth,
         .log = log,
+        .trace = {.level = opts->trace >= TRACE_MIN ? opts->trace : 0, .fd = log ? log->fd : -1},
         .user_agent = xstrdup(opts->user_agent ? opts->user_agent : "slipway"),
         .connect_timeout = opts->connect_timeout ? opts->connect_timeout : SEC(CONNECT_TIMEOUT_S),
         .timeout = opts->timeout,
         .http2 = opts->http2,
         .compress = opts->compress && !config->disable_compression,
+        .warned = opts->warned,
+        .warned_arg = opts->warned_arg,
     };
     int r = curl_target_init(&t->target, config, getenv, err);
     if (!r)

@@ -31,10 +31,14 @@ struct kube_curl_options {
     int64_t timeout;         /* for calls and leases that name none themselves; 0: none */
     bool http2;              /* HTTP/2 for the CALL lane, where the server speaks it */
     bool compress;           /* ask for gzip (a slow line), unless the config forbids it */
+    /* Each text of a Warning header, as it comes; may be NULL. It must not touch the transport. */
+    void (*warned)(void *arg, const char *text);
+    void *warned_arg;
+    int trace; /* from 6 on: what goes over the wire, on the log's descriptor (kube/curl_trace.h) */
 };
 
 /* `loop`, `config`, `auth` and `log` must outlive it; `auth` may be NULL (anonymous). At level
- * debug `log` gets a line for each request, worded as kubectl -v=6 does.
+ * debug `log` gets a line for each request, unless there is a trace.
  *
  * A request's `timeout` runs from the moment its credentials are there (a plugin may ask a human);
  * `idle` from the last byte, or from there too. Fails with -EINVAL when the configuration cannot be

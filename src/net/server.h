@@ -74,6 +74,8 @@ struct httpd_options {
     struct httpd_limits limits;
     bool handle_too_large; /* a body beyond max_body is the handler's to answer, in its own words:
                             * exchange_too_large(). Else it gets a plain 413 */
+    int64_t (*date)(void *arg); /* what the Date of replies says, in microseconds since 1970, given
+                                 * `arg`; NULL: the wall clock */
     const struct log *log; /* what clients do wrong (debug), and trouble with accepting (warn); must
                             * outlive the server; may be NULL */
 };

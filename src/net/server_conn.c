@@ -235,7 +235,7 @@ void conn_add_ref(struct conn *c, const struct http_ref *ref) {
 
 void conn_add_head(struct conn *c, const struct http_reply *reply, int64_t length, bool gzip) {
     struct httpd *h = c->h;
-    int64_t now = loop_wall(h->loop);
+    int64_t now = h->opts.date ? h->opts.date(h->opts.arg) : loop_wall(h->loop);
     if (now / USEC_PER_SEC != h->date_at) {
         h->date_at = now / USEC_PER_SEC;
         http_date(now, h->date);

@@ -182,7 +182,10 @@ static void trust_flags(void **state) {
     bad(state, usual, (struct kube_config_flags){.certificate_authority = ca, .insecure = true},
         "--insecure-skip-tls-verify and --certificate-authority exclude each other");
     bad(state, usual, (struct kube_config_flags){.certificate_authority = "/nonexistent"},
-        "--certificate-authority: /nonexistent: No such file or directory");
+        "unable to read certificate-authority /nonexistent for east due to open /nonexistent: no "
+        "such file or directory");
+    bad(state, usual, (struct kube_config_flags){.certificate_authority = "/"},
+        "--certificate-authority: /: Is a directory");
 }
 
 static void trust(void **state) {
@@ -206,7 +209,9 @@ static void trust(void **state) {
     kube_config_free(c);
     bad(state, ONE("    server: https://h\n    certificate-authority: pki/nix\n"),
         (struct kube_config_flags){0},
-        "DIR/config:6:28: certificate-authority: DIR/pki/nix: No such file or directory");
+        "unable to read certificate-authority DIR/pki/nix for c due to open DIR/pki/nix: no such "
+        "file or directory; DIR/config:6:28: certificate-authority: DIR/pki/nix: No such file or "
+        "directory");
     bad(state, ONE("    server: https://h\n    certificate-authority-data: Zm9v\n"),
         (struct kube_config_flags){0},
         "DIR/config:6:33: certificate-authority-data is not PEM (after base64 there should stand "
@@ -226,7 +231,9 @@ static void trust(void **state) {
     kube_config_free(c);
     bad(state, ONE("    server: http://h\n    certificate-authority: pki/nix\n"),
         (struct kube_config_flags){0},
-        "DIR/config:6:28: certificate-authority: DIR/pki/nix: No such file or directory");
+        "unable to read certificate-authority DIR/pki/nix for c due to open DIR/pki/nix: no such "
+        "file or directory; DIR/config:6:28: certificate-authority: DIR/pki/nix: No such file or "
+        "directory");
 }
 
 static void bad_clusters(void **state) {
@@ -235,6 +242,7 @@ static void bad_clusters(void **state) {
     bad(state, ONE("    tls-server-name: x\n"), (struct kube_config_flags){0},
         "DIR/config:3:3: cluster \"c\" has no server");
     bad(state, ONE("    server: host/path\n"), (struct kube_config_flags){0},
+        "host must be a URL or a host:port pair: \"host/path\"; "
         "DIR/config:5:13: server: \"host/path\" is no server URL: write https://host:port/path or "
         "host:port");
     bad(state, ONE("    server: https://h\n    proxy-url: ftp://u:secret@p\n"),

@@ -89,8 +89,17 @@ static void certificates(void **state) {
     kube_config_free(c);
 }
 
+#define HALF_A_PAIR                                                                                \
+    "client-key-data or client-key must be specified for  to use the clientCert authentication "   \
+    "method.; "
+#define TWO_METHODS                                                                                \
+    "more than one authentication method found for ; found [token basicAuth], only one is "        \
+    "allowed; "
+#define NOBODY "requesting uid, groups or user-extra for  without impersonating a user; "
+
 static void bad_certificates(void **state) {
     bad(state, "    client-certificate-data: " PEM "\n", (struct given){0},
+        HALF_A_PAIR
         "DIR/config:7:30: client-certificate-data: a client certificate needs its key as well "
         "(client-key or client-key-data)");
     bad(state, "    client-key-data: " PEM "\n", (struct given){0},
@@ -102,13 +111,31 @@ static void bad_certificates(void **state) {
         "DIR/config:7:30: client-certificate-data is not PEM (after base64 there should stand "
         "-----BEGIN)");
     bad(state, "    client-certificate: nix\n    client-key: nix\n", (struct given){0},
+        "unable to read client-cert DIR/nix for  due to open DIR/nix: no such file or directory; "
+        "unable to read client-key DIR/nix for  due to open DIR/nix: no such file or directory; "
         "DIR/config:7:25: client-certificate: DIR/nix: No such file or directory");
     bad(state, "    {}\n", (struct given){.flags.client_key = "/nonexistent"},
         "--client-key: /nonexistent: No such file or directory");
     scratch_put(state, "c.pem", "x");
     bad(state, "    {}\n", (struct given){.flags.client_certificate = scratch_path(state, "c.pem")},
-        "--client-certificate: a client certificate needs its key as well (client-key or "
-        "client-key-data)");
+        HALF_A_PAIR "--client-certificate: a client certificate needs its key as well "
+                    "(client-key or client-key-data)");
+    /* kubectl looks at a key only beside a certificate, and at both. */
+    bad(state, "    {}\n",
+        (struct given){.flags.client_certificate = "/nonexistent/c",
+                       .flags.client_key = "/nonexistent/k"},
+        "unable to read client-cert /nonexistent/c for  due to open /nonexistent/c: no such file "
+        "or directory; unable to read client-key /nonexistent/k for  due to open /nonexistent/k: "
+        "no such file or directory");
+    bad(state, "    {}\n", (struct given){.flags.client_certificate = "/nonexistent/c"},
+        HALF_A_PAIR "unable to read client-cert /nonexistent/c for  due to open /nonexistent/c: "
+                    "no such file or directory");
+    bad(state, "    client-key-data: '%'\n",
+        (struct given){.flags.client_certificate = "/nonexistent/c"},
+        "DIR/config:7:22: client-key-data is not base64");
+    /* It opens directories. */
+    bad(state, "    {}\n", (struct given){.flags.client_certificate = "/", .flags.client_key = "/"},
+        "--client-certificate: /: Is a directory");
 }
 
 static void tokens(void **state) {
@@ -159,9 +186,43 @@ static void passwords(void **state) {
     bad(state, "    password: p\n", (struct given){0},
         "DIR/config:7:15: a password needs a username as well");
     bad(state, "    token: t\n    username: u\n", (struct given){0},
+        TWO_METHODS
         "DIR/config:8:15: a user has either a token or a username and password, not both");
     bad(state, "    username: 'a:b'\n", (struct given){0},
         "DIR/config:7:15: a username cannot have a \":\" in it");
+}
+
+/* --username and --password */
+static void password_flags(void **state) {
+    struct kube_config *c =
+        good(state, "    username: u\n    password: p\n", (struct given){.flags.username = "v"});
+    assert_string_equal(c->username, "v");
+    assert_string_equal(c->password, "p");
+    kube_config_free(c);
+    c = good(state, "    username: u\n    password: p\n", (struct given){.flags.password = "q"});
+    assert_string_equal(c->username, "u");
+    assert_string_equal(c->password, "q");
+    kube_config_free(c);
+    c = good(state, "    exec: {command: p, apiVersion: client.authentication.k8s.io/v1beta1}\n",
+             (struct given){.flags.username = "u", .flags.password = "p"});
+    assert_string_equal(c->username, "u");
+    assert_null(c->exec);
+    kube_config_free(c);
+    bad(state, "    {}\n", (struct given){.flags.password = "p"},
+        "--password: a password needs a username as well");
+    bad(state, "    {}\n", (struct given){.flags.username = "a:b"},
+        "--username: a username cannot have a \":\" in it");
+    bad(state, "    {}\n", (struct given){.flags.username = "a\nb"},
+        "--username: it has a line break in it");
+    bad(state, "    username: u\n", (struct given){.flags.password = "a\nb"},
+        "--password: it has a line break in it");
+    /* client-go: "username/password or bearer token may be set, but not both" */
+    bad(state, "    token: t\n", (struct given){.flags.username = "u"},
+        TWO_METHODS "--username: a user has either a token or a username and password, not both");
+    bad(state, "    {}\n", (struct given){.flags.token = "t", .flags.username = "u"},
+        TWO_METHODS "--token and --username exclude each other");
+    bad(state, "    {}\n", (struct given){.flags.token_file = "t", .flags.password = "p"},
+        "--token-file: t: No such file or directory");
 }
 
 static void impersonation(void **state) {
@@ -192,20 +253,52 @@ static void impersonation(void **state) {
     assert_string_equal(c->as_groups[0], "a");
     kube_config_free(c);
     bad(state, "    as-uid: '1'\n", (struct given){0},
+        NOBODY
         "DIR/config:7:13: as-uid: it is of no use without whom to impersonate (as, or --as)");
     bad(state, "    as-groups: [a]\n", (struct given){0},
+        NOBODY
         "DIR/config:7:16: as-groups: it is of no use without whom to impersonate (as, or --as)");
     bad(state, "    as-user-extra: {a: [b]}\n", (struct given){0},
+        NOBODY
         "DIR/config:7:20: as-user-extra: it is of no use without whom to impersonate (as, or "
         "--as)");
     bad(state, "    {}\n", (struct given){.flags.as_groups = groups},
-        "--as-group: it is of no use without whom to impersonate (as, or --as)");
+        NOBODY "--as-group: it is of no use without whom to impersonate (as, or --as)");
     bad(state, "    as: \"a\\r\\nX: y\"\n", (struct given){0},
         "DIR/config:7:9: as: it has a line break in it");
     bad(state, "    as: a\n    as-groups: [\"x\\n\"]\n", (struct given){0},
         "DIR/config:8:16: as-groups: it has a line break in it");
     bad(state, "    as: a\n    as-user-extra: {k: [\"x\\n\"]}\n", (struct given){0},
         "DIR/config:8:20: as-user-extra: it has a line break in it");
+}
+
+/* --as-user-extra, as cli-runtime and clientcmd merge it: by key. */
+static void extra_flags(void **state) {
+    static const char *const flags[] = {"k=1", "new=a=b", "k=2", "empty=", NULL};
+    static const struct {
+        const char *key, *value;
+    } want[] = {{"keep", "x"}, {"k", "1"}, {"new", "a=b"}, {"k", "2"}, {"empty", ""}};
+    struct kube_config *c = good(state, "    as: bob\n    as-user-extra: {k: [v, w], keep: [x]}\n",
+                                 (struct given){.flags.as_extra = flags});
+    assert_int_equal(c->n_as_extra, ARRAY_LEN(want));
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        assert_string_equal(c->as_extra[i].key, want[i].key);
+        assert_string_equal(c->as_extra[i].value, want[i].value);
+    }
+    kube_config_free(c);
+    static const char *const no_value[] = {"k", NULL}, *const no_key[] = {"=v", NULL};
+    static const char *const breaks[] = {"k=a\r\nX: y", NULL};
+    /* kubectl does nothing with it. */
+    c = good(state, "    as: bob\n", (struct given){.flags.as_extra = no_value});
+    assert_int_equal(c->n_as_extra, 0);
+    kube_config_free(c);
+    kube_config_free(good(state, "    {}\n", (struct given){.flags.as_extra = no_value}));
+    bad(state, "    as: bob\n", (struct given){.flags.as_extra = no_key},
+        "--as-user-extra: \"=v\" is not KEY=VALUE");
+    bad(state, "    as: bob\n", (struct given){.flags.as_extra = breaks},
+        "--as-user-extra: it has a line break in it");
+    bad(state, "    {}\n", (struct given){.flags.as_extra = flags},
+        NOBODY "--as-user-extra: it is of no use without whom to impersonate (as, or --as)");
 }
 
 #define V1 "client.authentication.k8s.io/v1"
@@ -314,8 +407,9 @@ static void nobody(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(certificates), T(bad_certificates), T(tokens),      T(passwords),      T(impersonation),
-        T(plugins),      T(plugins_give_way), T(bad_plugins), T(auth_providers), T(nobody),
+        T(certificates),     T(bad_certificates), T(tokens),         T(passwords),
+        T(password_flags),   T(impersonation),    T(extra_flags),    T(plugins),
+        T(plugins_give_way), T(bad_plugins),      T(auth_providers), T(nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

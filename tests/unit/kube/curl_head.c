@@ -226,11 +226,28 @@ static void warnings(void **state) {
         struct curl_head h = {0};
         assert_int_equal(LINES(&h, "HTTP/1.1 200 x\r\n", cases[i].line, "\r\n"), 1);
         if (cases[i].text)
-            assert_string_equal(h.warning, cases[i].text);
+            assert_string_equal(h.warnings.p[0], cases[i].text);
         else
-            assert_null(h.warning);
+            assert_int_equal(h.warnings.len, 0);
         curl_head_done(&h);
     }
+}
+
+/* A server may have several to give; the first is shown with the head. */
+static void many_warnings(void **state) {
+    (void)state;
+    struct curl_head h = {0};
+    struct kube_head k;
+    assert_int_equal(LINES(&h, "HTTP/1.1 200 x\r\n", "Warning: 299 - \"a\"\r\n",
+                           "Warning: 199 - \"no\"\r\n", "warning: 299 - \"b\"\r\n", "\r\n"),
+                     1);
+    assert_int_equal(h.warnings.len, 2);
+    assert_string_equal(h.warnings.p[0], "a");
+    assert_string_equal(h.warnings.p[1], "b");
+    curl_head_show(&h, &k);
+    assert_string_equal(k.warning, "a");
+    curl_head_done(&h);
+    assert_int_equal(h.warnings.len, 0);
 }
 
 static void texts(void **state) {
@@ -242,10 +259,10 @@ static void texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),    cmocka_unit_test(bare),     cmocka_unit_test(interim),
-        cmocka_unit_test(trailers), cmocka_unit_test(smuggled), cmocka_unit_test(not_http),
-        cmocka_unit_test(too_much), cmocka_unit_test(waits),    cmocka_unit_test(flow_control),
-        cmocka_unit_test(warnings), cmocka_unit_test(texts),
+        cmocka_unit_test(whole),    cmocka_unit_test(bare),          cmocka_unit_test(interim),
+        cmocka_unit_test(trailers), cmocka_unit_test(smuggled),      cmocka_unit_test(not_http),
+        cmocka_unit_test(too_much), cmocka_unit_test(waits),         cmocka_unit_test(flow_control),
+        cmocka_unit_test(warnings), cmocka_unit_test(many_warnings), cmocka_unit_test(texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

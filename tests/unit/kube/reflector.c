@@ -35,7 +35,7 @@ struct fixture {
     struct reflector *reflector;
     struct reflector_options opts;
     size_t at; /* requests that the test has looked at */
-    int syncs, problems, recoveries;
+    int syncs, problems, recoveries, polls;
     enum kube_outcome outcome;
     char *message;
     int64_t retry_in;
@@ -61,6 +61,12 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     f->retry_in = retry_in;
 }
 
+static void on_polling(void *arg, const char *message) {
+    struct fixture *f = arg;
+    f->polls++;
+    str_replace(&f->message, message);
+}
+
 static int setup(void **state) {
     struct fixture *f = xnew(struct fixture);
     f->loop = loop_new_virtual(SEC(1700000000));
@@ -72,7 +78,13 @@ static int setup(void **state) {
     };
     f->store = store_new(&kind_pod, f->client.pool);
     f->opts = (struct reflector_options){
-        .seed = 1, .synced = on_synced, .problem = on_problem, .recovered = on_recovered, .arg = f};
+        .seed = 1,
+        .synced = on_synced,
+        .problem = on_problem,
+        .recovered = on_recovered,
+        .polling = on_polling,
+        .arg = f,
+    };
     *state = f;
     return 0;
 }
@@ -1256,6 +1268,186 @@ static void test_short_lives(void **state) {
     }
 }
 
+/* --- where watching is forbidden --- */
+
+/* As the server words it. */
+#define FORBIDDEN(verb)                                                                            \
+    STATUS "\"message\":\"pods is forbidden: User \\\"u\\\" cannot " verb                          \
+           " resource \\\"pods\\\" in API group \\\"\\\" at the cluster scope\",\"reason\":"       \
+           "\"Forbidden\",\"details\":{\"kind\":\"pods\"},\"code\":403}"
+
+static void assert_polling_told(struct fixture *f) {
+    assert_int_equal(f->polls, 1);
+    assert_string_equal(f->message,
+                        "pods is forbidden: User \"u\" cannot watch resource \"pods\" in "
+                        "API group \"\" at the cluster scope");
+}
+
+static void test_poll(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(5);
+    start(f);
+    struct script_call *c = next(f);
+    assert_is_watch_list(c, "");
+    script_reply(c, 403, JSON, FORBIDDEN("watch"));
+    assert_int_equal(f->polls, 0); /* nothing works yet */
+    c = next(f);
+    assert_is_page(c, "500", "");
+    page(c, "x@3 y@4", NULL, 5);
+    assert_int_equal(f->syncs, 1);
+    assert_polling_told(f);
+    assert_version(f, "5");
+    for (int i = 0; i < 3; i++) {
+        c = next_after(f, SEC(5), SEC(5) + 1);
+        assert_is_page(c, "500", "");
+        page(c, i ? "x@7" : "x@7 z@6", NULL, 8 + i);
+        assert_store(f, i ? "x@7" : "x@7 z@6");
+    }
+    assert_version(f, "10");
+    assert_int_equal(f->polls, 1);
+    assert_int_equal(f->problems, 0);
+}
+
+/* The barrier works without watches too. */
+static void test_poll_barrier(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(5);
+    start(f);
+    script_reply(next(f), 403, JSON, FORBIDDEN("watch"));
+    page(next(f), "x@3", NULL, 5);
+    store_wrote(f->store, "a", "x", "6");
+    assert_false(store_fresh(f->store, "a", "x"));
+    page(next_after(f, SEC(5), SEC(5) + 1), "", NULL, 6);
+    assert_true(store_fresh(f->store, "a", "x"));
+}
+
+/* Whoever has written something need not wait for the next list as long as that. A list that was
+ * asked for before is not the one; and many who are in a hurry have one in common. */
+static void test_poll_hurry(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(5);
+    start(f);
+    reflector_hurry(f->reflector); /* nothing polls yet */
+    script_reply(next(f), 403, JSON, FORBIDDEN("watch"));
+    page(next(f), "x@3", NULL, 5);
+    struct script_call *c = next_after(f, SEC(5), SEC(5) + 1);
+    reflector_hurry(f->reflector); /* under way */
+    page(c, "x@3", NULL, 6);
+    c = next_after(f, MSEC(100), MSEC(100) + 1);
+    page(c, "x@7", NULL, 7);
+    loop_advance(f->loop, SEC(1));
+    for (int i = 0; i < 10; i++)
+        reflector_hurry(f->reflector);
+    c = next_after(f, MSEC(100), MSEC(100) + 1);
+    page(c, "x@8", NULL, 8);
+    assert_store(f, "x@8");
+    next_after(f, SEC(5), SEC(5) + 1);
+}
+
+/* Without WatchList the list comes first, and is recent when the watch is refused. */
+static void test_poll_after_list(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(5);
+    f->opts.no_watch_list = true;
+    start(f);
+    page(next(f), "x@3", NULL, 5);
+    struct script_call *c = next(f);
+    assert_is_watch(c, "5");
+    loop_advance(f->loop, SEC(1));
+    script_reply(c, 403, JSON, FORBIDDEN("watch"));
+    assert_polling_told(f);
+    c = next_after(f, SEC(4), SEC(4) + 1);
+    assert_is_page(c, "500", "");
+    page(c, "x@3", NULL, 6);
+    next_after(f, SEC(5), SEC(5) + 1);
+}
+
+/* The permission is taken away: the picture is old, so it is read at once. */
+static void test_poll_revoked(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(5);
+    script_end(sync_and_live(f));
+    script_reply(next(f), 403, JSON, FORBIDDEN("watch"));
+    assert_polling_told(f);
+    loop_advance(f->loop, 1);
+    struct script_call *c = next(f);
+    assert_is_page(c, "500", "");
+    page(c, "x@8", NULL, 9);
+    assert_store(f, "x@8");
+}
+
+/* Every five minutes a watch is tried: with the permission it is as it should be, and nobody is
+ * told a second time without. */
+static void test_poll_granted(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(60);
+    start(f);
+    script_reply(next(f), 403, JSON, FORBIDDEN("watch"));
+    page(next(f), "x@3", NULL, 5);
+    for (int i = 0; i < 4; i++)
+        page(next_after(f, SEC(60), SEC(60) + 1), "x@3", NULL, 6 + i);
+    page(next_after(f, SEC(60), SEC(60) + 1), "x@3", NULL, 20);
+    struct script_call *c = next(f);
+    assert_is_watch(c, "20");
+    script_reply(c, 403, JSON, FORBIDDEN("watch"));
+    for (int i = 0; i < 5; i++)
+        page(next_after(f, SEC(60), SEC(60) + 1), "x@3", NULL, 21 + i);
+    c = next(f);
+    assert_is_watch(c, "25");
+    script_head(c, 200, JSON);
+    event(c, "ADDED", "y", 30);
+    assert_store(f, "x@3 y@30");
+    loop_advance(f->loop, SEC(30));
+    script_end(c);
+    assert_is_watch(next(f), "30");
+    assert_int_equal(f->polls, 1);
+    assert_int_equal(f->problems, 0);
+}
+
+/* Neither is allowed: that is a problem, and about the list. */
+static void test_poll_nothing_allowed(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(5);
+    start(f);
+    script_reply(next(f), 403, JSON, FORBIDDEN("watch"));
+    script_reply(next(f), 403, JSON, FORBIDDEN("list"));
+    assert_int_equal(f->polls, 0);
+    assert_int_equal(f->problems, 1);
+    assert_int_equal(f->outcome, KUBE_FORBIDDEN);
+    assert_non_null(strstr(f->message, "cannot list resource"));
+    assert_is_page(next_after_pause(f), "500", "");
+}
+
+/* Trouble with a list of many is trouble as ever. */
+static void test_poll_fails(void **state) {
+    struct fixture *f = *state;
+    f->opts.poll = SEC(5);
+    start(f);
+    script_reply(next(f), 403, JSON, FORBIDDEN("watch"));
+    page(next(f), "x@3", NULL, 5);
+    script_reply(next_after(f, SEC(5), SEC(5) + 1), 500, JSON, STATUS "\"code\":500}");
+    assert_int_equal(f->problems, 1);
+    assert_store(f, "x@3");
+    struct script_call *c = next_after_pause(f);
+    assert_is_page(c, "500", "");
+    page(c, "x@3 y@7", NULL, 8);
+    assert_int_equal(f->recoveries, 1);
+    assert_store(f, "x@3 y@7");
+    next_after(f, SEC(5), SEC(5) + 1);
+    assert_int_equal(f->polls, 1);
+}
+
+/* Not wanted: a problem, as any other 403. */
+static void test_poll_not_wanted(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    script_reply(next(f), 403, JSON, FORBIDDEN("watch"));
+    assert_int_equal(f->problems, 1);
+    assert_int_equal(f->outcome, KUBE_FORBIDDEN);
+    assert_int_equal(f->polls, 0);
+    assert_is_watch_list(next_after_pause(f), "");
+}
+
 /* --- limits --- */
 
 static void test_endless_page(void **state) {
@@ -1359,6 +1551,15 @@ int main(void) {
         TEST(backoff_resets),
         TEST(no_hot_loop),
         TEST(short_lives),
+        TEST(poll),
+        TEST(poll_barrier),
+        TEST(poll_hurry),
+        TEST(poll_after_list),
+        TEST(poll_revoked),
+        TEST(poll_granted),
+        TEST(poll_nothing_allowed),
+        TEST(poll_fails),
+        TEST(poll_not_wanted),
         TEST(endless_page),
         TEST(large_error_body),
         TEST(free_anywhere),

@@ -4,6 +4,8 @@
  *  - a store that says it is synced misses nothing that exists, and keeps nothing that is gone;
  *  - what store_fresh() called seen stays seen;
  *  - when the trouble is over, the store is exactly what the API has.
+ * All of this also when several reflectors fill one store, each with the pods of a node, and pods
+ * move from node to node (no real pod does, but names do); and when it has to poll.
  *
  * SLIPWAY_SEED=<n> runs one seed, SLIPWAY_SEEDS=<n> more or fewer than usual. */
 #include <inttypes.h>
@@ -21,9 +23,10 @@
 #include "base/prng.h"
 #include "base/timefmt.h"
 #include "kube/reflector.h"
+#include "kube/transport_fault.h"
 #include "support/mini_api.h"
 
-enum { PODS_MAX = 60, SEEDS = 120 };
+enum { PODS_MAX = 60, NODES_MAX = 4, SEEDS = 120 };
 
 /* What the listener was shown of a pod. */
 struct shown {
@@ -45,14 +48,17 @@ struct world {
     struct mini_api *api;
     struct kube_client client;
     struct store *store;
-    struct reflector *reflector;
+    struct reflector *reflectors[NODES_MAX];
+    int n_reflectors; /* more than one: one for each node */
+    int nodes[NODES_MAX];
     struct loop_timer *changes, *compactions, *checks;
     int64_t change_every, compact_every;
     int node; /* of the field selector, -1: all */
     bool rewound;
     struct shown shown[PODS_MAX];
     struct written written[PODS_MAX];
-    int syncs, problems;
+    struct kube_fault *fault; /* that forbids, or NULL */
+    int syncs, problems, polls;
     uint64_t checked;
 };
 
@@ -65,6 +71,11 @@ struct world {
 
 static uint64_t version_of(const struct object *obj) {
     return strtoull(strna(obj->meta.version), NULL, 10);
+}
+
+static int node_of(const struct object *obj) {
+    const char *node = ((const struct pod *)obj)->node_name;
+    return node ? atoi(node + strlen("n")) : 0;
 }
 
 static int number_of(const struct object *obj) {
@@ -102,7 +113,8 @@ static void on_change(void *arg, const struct object *before, const struct objec
     if (after && version_of(after) <= s->version && !w->rewound)
         broken(w, "pod %d went back from %" PRIu64 " to %s%s", n, s->version, after->meta.version,
                before ? "" : " after it was gone");
-    if (!after && !mini_api_absent(w->api, n, w->node, s->version) && !w->rewound)
+    int node = w->n_reflectors > 1 && before ? node_of(before) : w->node;
+    if (!after && !mini_api_absent(w->api, n, node, s->version) && !w->rewound)
         broken(w, "pod %d@%" PRIu64 " was removed, but never was away", n, s->version);
     if (after)
         check_contents(w, after);
@@ -115,23 +127,59 @@ static const struct object *pod_in_store(struct world *w, int n) {
     return store_get(w->store, mini_ns(n), mini_name(n, name));
 }
 
-/* A synced store shows every pod of its version, or a newer state of it. */
-static void check_picture(struct world *w) {
+static bool on_node(const struct object *obj, const void *arg) {
+    return node_of(obj) == *(const int *)arg;
+}
+
+/* The part of the i-th reflector. */
+static struct store_scope scope_of(const struct world *w, int i) {
+    return w->n_reflectors > 1 ? (struct store_scope){on_node, &w->nodes[i]}
+                               : (struct store_scope){0};
+}
+
+/* A synced store, or part, shows every pod of its version, or a newer state of it. */
+static void check_part(struct world *w, int node, const char *version_) {
     struct mini_pod pods[PODS_MAX];
-    uint64_t version = strtoull(strna(store_version(w->store)), NULL, 10);
+    uint64_t version = strtoull(strna(version_), NULL, 10);
     if (!version || version > mini_api_version(w->api))
         broken(w, "the store's version is %" PRIu64, version);
     mini_api_at(w->api, version, pods);
     for (int n = 0; n < w->api_opts.pods; n++) {
         const struct object *obj = pod_in_store(w, n);
-        bool there = pods[n].exists && (w->node < 0 || pods[n].node == w->node);
-        if (there && !obj && !mini_api_absent(w->api, n, w->node, version))
+        bool there = pods[n].exists && (node < 0 || pods[n].node == node);
+        bool ours = obj && (w->n_reflectors == 1 || node_of(obj) == node);
+        if (there && !obj && !mini_api_absent(w->api, n, node, version))
             broken(w, "pod %d@%" PRIu64 " is missing at %" PRIu64, n, pods[n].version, version);
         if (there && obj && version_of(obj) < pods[n].version)
             broken(w, "pod %d is old at %" PRIu64, n, version);
-        if (!there && obj && version_of(obj) <= version)
+        if (!there && ours && version_of(obj) <= version)
             broken(w, "pod %d@%s is long gone at %" PRIu64, n, obj->meta.version, version);
     }
+}
+
+static void check_picture(struct world *w) {
+    for (int i = 0; i < w->n_reflectors; i++) {
+        struct store_part *part = store_part(w->store, scope_of(w, i));
+        if (store_part_synced(part))
+            check_part(w, w->nodes[i], store_part_version(part));
+    }
+}
+
+/* A write that moved the pod is seen when it has left; where it went, it may not have come yet. */
+static bool moved_at(struct world *w, int n, uint64_t version) {
+    struct mini_pod before[PODS_MAX], after[PODS_MAX];
+    mini_api_at(w->api, version - 1, before);
+    mini_api_at(w->api, version, after);
+    return before[n].node != after[n].node;
+}
+
+/* Where the pod is since our write; -1: anywhere. */
+static int node_at(struct world *w, int n, uint64_t version) {
+    struct mini_pod pods[PODS_MAX];
+    if (w->n_reflectors == 1)
+        return w->node;
+    mini_api_at(w->api, version, pods);
+    return pods[n].node;
 }
 
 /* What we wrote, and were told is seen, is never unseen again. */
@@ -147,7 +195,8 @@ static void check_barrier(struct world *w) {
         if (obj && version_of(obj) < wr->floor)
             broken(w, "pod %d@%s is older than our write %" PRIu64, n, obj->meta.version,
                    wr->floor);
-        if (!obj && wr->floor && !mini_api_absent(w->api, n, w->node, wr->floor))
+        if (!obj && wr->floor && !(w->n_reflectors > 1 && moved_at(w, n, wr->floor)) &&
+            !mini_api_absent(w->api, n, node_at(w, n, wr->floor), wr->floor))
             broken(w, "our write %" PRIu64 " of pod %d is not there any more", wr->floor, n);
     }
 }
@@ -170,9 +219,9 @@ static bool is_equal(struct world *w) {
 
 static void on_synced(void *arg) {
     struct world *w = arg;
-    if (w->syncs++)
+    if (w->syncs++ == w->n_reflectors)
         broken(w, "synced was told twice");
-    if (!store_synced(w->store))
+    if (w->syncs == w->n_reflectors && !store_synced(w->store))
         broken(w, "synced was told too early");
     check_picture(w);
 }
@@ -187,11 +236,21 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
         broken(w, "an odd problem: %s, %" PRId64, strna(message), retry_in);
 }
 
+/* Nobody writes to an object but as the store shows it: not to the one of that name elsewhere. */
+static bool is_where_shown(struct world *w, int n, uint64_t version) {
+    struct mini_pod pods[PODS_MAX];
+    const struct object *obj = w->n_reflectors > 1 ? pod_in_store(w, n) : NULL;
+    if (!obj)
+        return true;
+    mini_api_at(w->api, version - 1, pods);
+    return pods[n].exists && node_of(obj) == pods[n].node;
+}
+
 static void change(struct world *w) {
     uint64_t version;
     char name[MINI_NAME];
     int n = mini_api_change(w->api, &version);
-    if (prng_range(&w->prng, 0, 4) == 0 && !w->rewound) {
+    if (prng_range(&w->prng, 0, 4) == 0 && !w->rewound && is_where_shown(w, n, version)) {
         _cleanup_free_ char *text = xasprintf("%" PRIu64, version);
         store_wrote(w->store, mini_ns(n), mini_name(n, name), text);
         w->written[n].version = version;
@@ -215,7 +274,7 @@ static void on_compaction_due(void *arg) {
 static void on_check_due(void *arg) {
     struct world *w = arg;
     w->checked++;
-    if (store_synced(w->store) && !w->rewound)
+    if (!w->rewound)
         check_picture(w);
     if (!w->rewound)
         check_barrier(w);
@@ -224,9 +283,21 @@ static void on_check_due(void *arg) {
 
 /* --- one run --- */
 
+enum mode {
+    ALONE, /* one reflector, of everything or of a node */
+    PARTS, /* one for each node, in one store */
+    POLLS, /* watching is forbidden */
+};
+
+static void on_polling(void *arg, const char *message) {
+    struct world *w = arg;
+    if (w->polls++ || str_empty(message))
+        broken(w, "polling was told twice, or without a word");
+}
+
 /* faults: of a thousand calls, -1: as the seed says. */
-static void world_init(struct world *w, uint64_t seed, int faults) {
-    *w = (struct world){.seed = seed, .prng = {seed}, .node = -1};
+static void world_init(struct world *w, uint64_t seed, int faults, enum mode mode) {
+    *w = (struct world){.seed = seed, .prng = {seed}, .node = -1, .n_reflectors = 1};
     struct prng *r = &w->prng;
     w->loop = loop_new_virtual(SEC(1700000000));
     w->api_opts = (struct mini_options){
@@ -242,8 +313,15 @@ static void world_init(struct world *w, uint64_t seed, int faults) {
         .faults = faults < 0 ? (int)prng_range(r, 0, 1000) : faults,
     };
     w->api = mini_api_new(w->loop, &w->api_opts);
-    w->client = (struct kube_client){
-        .transport = mini_api_transport(w->api), .loop = w->loop, .pool = pool_new(type_drop)};
+    struct kube_transport *transport = mini_api_transport(w->api);
+    if (mode == POLLS) {
+        static const struct kube_fault_rule no_watch = {
+            .kind = KUBE_FAULT_STATUS, .path = "watch=1", .code = 403};
+        w->fault = kube_fault_new(transport, w->loop, seed, &no_watch, 1);
+        transport = kube_fault_transport(w->fault);
+    }
+    w->client =
+        (struct kube_client){.transport = transport, .loop = w->loop, .pool = pool_new(type_drop)};
     w->store = store_new(&kind_pod, w->client.pool);
     store_listen(w->store, on_change, w);
     static const int64_t changes[] = {MSEC(200), SEC(2), SEC(30)};
@@ -257,26 +335,38 @@ static void world_init(struct world *w, uint64_t seed, int faults) {
         change(w);
     if (prng_range(r, 0, 3) == 0)
         w->node = (int)prng_range(r, 1, w->api_opts.nodes);
-    char selector[32];
-    snprintf(selector, sizeof selector, "spec.nodeName=n%d", w->node);
+    if (mode == PARTS) {
+        w->node = -1;
+        w->n_reflectors = w->api_opts.nodes;
+    }
     struct reflector_options opts = {
-        .field_selector = w->node >= 0 ? selector : NULL,
         .json = prng_range(r, 0, 2),
         .no_watch_list = prng_range(r, 0, 4) == 0,
-        .page = (int)prng_range(r, 1, 30),
+        .page = (int)prng_range(r, mode == POLLS ? 30 : 1, mode == POLLS ? 90 : 30),
+        .poll = mode == POLLS ? SEC(5) : 0,
+        .polling = on_polling,
         .silence = prng_range(r, 0, 3) || !faults ? 0 : SEC(20),
         .seed = prng_next(r),
         .synced = on_synced,
         .problem = on_problem,
         .arg = w,
     };
-    w->reflector = reflector_new(&w->client, w->store, &opts);
+    for (int i = 0; i < w->n_reflectors; i++) {
+        char selector[32];
+        w->nodes[i] = mode == PARTS ? i : w->node;
+        snprintf(selector, sizeof selector, "spec.nodeName=n%d", w->nodes[i]);
+        opts.field_selector = w->nodes[i] >= 0 ? selector : NULL;
+        opts.scope = scope_of(w, i);
+        opts.seed += (uint64_t)i;
+        w->reflectors[i] = reflector_new(&w->client, w->store, &opts);
+    }
     loop_timer_set(w->changes, 0);
     loop_timer_set(w->checks, 0);
 }
 
 static void world_done(struct world *w) {
-    reflector_free(w->reflector);
+    for (int i = 0; i < w->n_reflectors; i++)
+        reflector_free(w->reflectors[i]);
     store_free(w->store);
     loop_timer_free(w->changes);
     loop_timer_free(w->compactions);
@@ -300,7 +390,7 @@ static void settle(struct world *w, int minutes) {
     loop_advance(w->loop, SEC(1200));
     if (!is_equal(w))
         broken(w, "the store does not stay what the API has");
-    if (w->syncs != 1)
+    if (w->syncs != w->n_reflectors)
         broken(w, "synced was told %d times", w->syncs);
 }
 
@@ -311,27 +401,43 @@ static void add_stats(struct mini_stats *sum, const struct mini_stats *s) {
     sum->faults += s->faults;
 }
 
-static void run_chaos(uint64_t seed, struct mini_stats *sum) {
+static void run_one(uint64_t seed, enum mode mode, struct mini_stats *sum) {
     struct world w;
-    world_init(&w, seed, -1);
+    world_init(&w, seed, -1, mode);
     loop_timer_set(w.compactions, w.compact_every);
     loop_advance(w.loop, w.change_every < SEC(1) ? SEC(600) : SEC(5400));
     mini_api_calm(w.api);
     loop_timer_stop(w.compactions);
     settle(&w, 15);
-    /* And it goes on working. */
+    if (w.polls != (mode == POLLS))
+        broken(&w, "polling was told %d times", w.polls);
+    /* And it goes on working, also when it is allowed to watch now. */
+    if (w.fault)
+        kube_fault_clear(w.fault);
     for (int i = 0; i < 20; i++)
         change(&w);
     settle(&w, 15);
     struct mini_stats stats = mini_api_stats(w.api);
     uint64_t seconds = (uint64_t)loop_now(w.loop) / SEC(1);
     /* Each page of a list is one. */
-    if (stats.calls > seconds)
+    if (stats.calls > seconds * (uint64_t)w.n_reflectors)
         broken(&w, "%" PRIu64 " requests in %" PRIu64 " s", stats.calls, seconds);
     add_stats(sum, &stats);
     if (!w.checked)
         broken(&w, "nothing was checked");
     world_done(&w);
+}
+
+static void run_chaos(uint64_t seed, struct mini_stats *sum) {
+    run_one(seed, ALONE, sum);
+}
+
+static void run_parts(uint64_t seed, struct mini_stats *sum) {
+    run_one(seed, PARTS, sum);
+}
+
+static void run_polls(uint64_t seed, struct mini_stats *sum) {
+    run_one(seed, POLLS, sum);
 }
 
 static struct mini_stats run_seeds(int n, void (*run)(uint64_t seed, struct mini_stats *sum)) {
@@ -358,6 +464,23 @@ static void test_chaos(void **state) {
     assert_true(sum.behind > 20);
 }
 
+static void test_parts(void **state) {
+    (void)state;
+    struct mini_stats sum = run_seeds(SEEDS / 6, run_parts);
+    if (getenv("SLIPWAY_SEED"))
+        return;
+    assert_true(sum.faults > 500);
+    assert_true(sum.expired > 50);
+    assert_true(sum.behind > 10);
+}
+
+static void test_polls(void **state) {
+    (void)state;
+    struct mini_stats sum = run_seeds(SEEDS / 6, run_polls);
+    if (!getenv("SLIPWAY_SEED"))
+        assert_true(sum.faults > 200);
+}
+
 /* The same seed gives the same run, to the last request. */
 static void test_repeats(void **state) {
     (void)state;
@@ -365,11 +488,11 @@ static void test_repeats(void **state) {
     struct reflector_stats reflector[2];
     for (int i = 0; i < 2; i++) {
         struct world w;
-        world_init(&w, 4711, 400);
+        world_init(&w, 4711, 400, ALONE);
         loop_timer_set(w.compactions, w.compact_every);
         loop_advance(w.loop, SEC(7200));
         stats[i] = mini_api_stats(w.api);
-        reflector[i] = reflector_stats(w.reflector);
+        reflector[i] = reflector_stats(w.reflectors[0]);
         world_done(&w);
     }
     assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
@@ -381,11 +504,11 @@ static void test_repeats(void **state) {
 static void run_calm(uint64_t seed, struct mini_stats *sum) {
     (void)sum;
     struct world w;
-    world_init(&w, seed, 0);
+    world_init(&w, seed, 0, ALONE);
     if (w.api_opts.no_bookmarks) /* else a quiet stream looks dead */
         w.change_every = SEC(2);
     loop_advance(w.loop, SEC(3600));
-    struct reflector_stats stats = reflector_stats(w.reflector);
+    struct reflector_stats stats = reflector_stats(w.reflectors[0]);
     if (!w.api_opts.no_bookmarks && stats.lists > (w.api_opts.no_watch_list ? 2 : 1))
         broken(&w, "%" PRIu64 " lists", stats.lists);
     if (stats.watches > 200)
@@ -404,7 +527,7 @@ static void test_calm(void **state) {
 static void run_restore(uint64_t seed, struct mini_stats *sum) {
     (void)sum;
     struct world w;
-    world_init(&w, seed, 0);
+    world_init(&w, seed, 0, seed % 3 ? ALONE : PARTS);
     loop_advance(w.loop, SEC(600));
     if (!store_synced(w.store))
         broken(&w, "not synced in ten calm minutes");
@@ -429,10 +552,9 @@ static void test_restore(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_calm),
-        cmocka_unit_test(test_restore),
-        cmocka_unit_test(test_chaos),
+        cmocka_unit_test(test_repeats), cmocka_unit_test(test_calm),
+        cmocka_unit_test(test_restore), cmocka_unit_test(test_chaos),
+        cmocka_unit_test(test_parts),   cmocka_unit_test(test_polls),
     };
     return cmocka_run_group_tests_name("kube/reflector (chaos)", tests, NULL, NULL);
 }

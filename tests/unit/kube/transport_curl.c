@@ -357,6 +357,91 @@ static void log_lines(void **state) {
     site_done(&s);
 }
 
+/* How often `part` is in `text`. */
+static int count_of(const char *text, const char *part) {
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, part)); p += strlen(part))
+        n++;
+    return n;
+}
+
+/* As kubectl words it (kube/curl_trace.h), and nothing in our own words beside it. */
+static void trace_lines(void **state) {
+    (void)state;
+    struct site s;
+    site_init(&s);
+    site_serve(&s, false, &(struct server_options){.handle = elsewhere});
+    site_connect(&s, false, &(struct kube_curl_options){.trace = 6});
+    struct tcall tc = {0}, bad = {0};
+    tcall_get(&tc, s.loop, s.t, "/here?a=b");
+    tcall_wait(&tc);
+    _cleanup_free_ char *line = site_logged(&s);
+    _cleanup_free_ char *want =
+        xasprintf(" round_trippers.go:632] \"Response\" verb=\"GET\" url=\"%s/here?a=b\" "
+                  "status=\"302 Found\" milliseconds=",
+                  s.config.server);
+    assert_int_equal(line[0], 'I');
+    assert_non_null(strstr(line, want));
+    assert_int_equal(count_of(line, "\n"), 1);
+    tcall_done(&tc);
+    server_stop(s.server);
+    s.server = NULL;
+    tcall_get(&bad, s.loop, s.t, "/");
+    tcall_wait(&bad);
+    _cleanup_free_ char *failed = site_logged(&s);
+    assert_non_null(strstr(failed, "status=\"\" milliseconds="));
+    assert_int_equal(count_of(failed, "\n"), 1);
+    tcall_done(&bad);
+    site_done(&s);
+}
+
+static void trace_everything(void **state) {
+    (void)state;
+    struct site s;
+    site_init(&s);
+    site_serve(&s, false, &(struct server_options){.handle = hello});
+    site_connect(&s, false, &(struct kube_curl_options){.trace = 9});
+    for (int i = 0; i < 2; i++) {
+        struct tcall tc = {0};
+        tcall_get(&tc, s.loop, s.t, "/x");
+        tcall_wait(&tc);
+        tcall_succeeds(&tc, 200, "hello");
+        _cleanup_free_ char *text = site_logged(&s);
+        /* In this order, the connection only where there was none. */
+        static const char *const parts[] = {"] \"Request Body\" body=\"\"\n",
+                                            "] \"Request\" curlCommand=<\n\tcurl -v -XGET  -H ",
+                                            "] \"HTTP Trace: Dial succeed\" network=\"tcp\" ",
+                                            "] \"Response\" verb=\"GET\" url=\"https://",
+                                            " status=\"200 OK\" headers=<\n",
+                                            "\n > milliseconds=",
+                                            "] \"Response Body\" body=\"hello\"\n"};
+        const char *p = text;
+        for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
+            if (i && k == 2) {
+                assert_null(strstr(text, parts[k]));
+                continue;
+            }
+            p = strstr(p, parts[k]);
+            if (!p)
+                fail_msg("%s is not in %s", parts[k], text);
+        }
+        assert_int_equal(count_of(text, " tlsHandshakeMilliseconds="), !i);
+        assert_int_equal(count_of(text, " getConnectionMilliseconds="), i);
+        tcall_done(&tc);
+    }
+    server_stop(s.server);
+    s.server = NULL;
+    struct tcall bad = {0};
+    tcall_get(&bad, s.loop, s.t, "/");
+    tcall_wait(&bad);
+    _cleanup_free_ char *failed = site_logged(&s);
+    assert_non_null(strstr(failed, "] \"HTTP Trace: Dial failed\" network=\"tcp\" address=\"127."));
+    assert_non_null(strstr(failed, "connect: connection refused\"\n"));
+    assert_null(strstr(failed, "Response Body"));
+    tcall_done(&bad);
+    site_done(&s);
+}
+
 static void loop_ends(void **state) {
     (void)state;
     struct site s;
@@ -406,6 +491,8 @@ int main(void) {
         cmocka_unit_test(redirects_are_not_followed),
         cmocka_unit_test(unsendable),
         cmocka_unit_test(log_lines),
+        cmocka_unit_test(trace_lines),
+        cmocka_unit_test(trace_everything),
         cmocka_unit_test(loop_ends),
         cmocka_unit_test(bad_configuration),
     };
