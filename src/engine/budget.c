@@ -14,13 +14,15 @@ static bool is_all(const struct intstr *v) {
     return v->set && v->is_str && strtol(strna(v->str), NULL, 10) >= 100;
 }
 
-static bool observed(const struct pdb *pdb) {
-    return pdb->observed_generation >= pdb->meta.generation;
-}
-
 static bool sync_failed(const struct pdb *pdb) {
     const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
     return c && str_same(c->reason, "SyncFailed");
+}
+
+/* A controller that fails from the beginning says so, and never which generation it has seen. */
+static bool observed(const struct pdb *pdb) {
+    return pdb->observed_generation >= pdb->meta.generation ||
+           (!pdb->observed_generation && sync_failed(pdb));
 }
 
 enum budget_verdict budget_verdict(const struct pdb *pdb) {

@@ -3,6 +3,8 @@
 
 #include "base/str.h"
 
+#define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
+
 bool pod_finished(const struct pod *pod) {
     return str_same(pod->phase, "Succeeded") || str_same(pod->phase, "Failed");
 }
@@ -33,4 +35,20 @@ bool pod_has_local_data(const struct pod *pod) {
 bool pod_ready(const struct pod *pod) {
     const struct condition *c = condition_find(pod->conditions, "Ready");
     return c && str_same(c->status, "True");
+}
+
+bool pod_tolerates_cordon(const struct pod *pod) {
+    const struct toleration *list = pod->spec ? pod->spec->tolerations : NULL;
+    for (size_t i = 0; i < list_len(list); i++) {
+        const struct toleration *t = &list[i];
+        if (!str_empty(t->effect) && !streq(t->effect, "NoSchedule"))
+            continue;
+        if (!str_empty(t->key) && !streq(t->key, UNSCHEDULABLE_TAINT))
+            continue;
+        /* Equal is meant when nothing is said; the taint's value is empty. */
+        bool equal = str_empty(t->op) || streq(t->op, "Equal");
+        if (str_same(t->op, "Exists") || (equal && str_empty(t->value)))
+            return true;
+    }
+    return false;
 }

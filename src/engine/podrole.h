@@ -21,5 +21,7 @@ enum pod_role pod_role(const struct pod *pod);
 bool pod_has_local_data(const struct pod *pod);
 bool pod_ready(const struct pod *pod);
 bool pod_finished(const struct pod *pod);
+/* Would be scheduled onto a node that is cordoned. */
+bool pod_tolerates_cordon(const struct pod *pod);
 
 #endif

@@ -48,6 +48,16 @@ static void verdicts_and_their_words(void **state) {
          "'desiredHealthy':0,'conditions':[{'type':'DisruptionAllowed','status':'False','reason':"
          "'SyncFailed','message':'no scale'}]}}",
          BUDGET_FAILED, "minAvailable 50%, its controller cannot compute it: no scale"},
+        /* so from the beginning: failSafe() of the disruption controller sets the condition alone
+         */
+        {"{'metadata':{'name':'a','generation':1},'spec':{'minAvailable':1},'status':{"
+         "'conditions':[{'type':'DisruptionAllowed','status':'False','reason':'SyncFailed'}]}}",
+         BUDGET_FAILED, "minAvailable 1, its controller cannot compute it"},
+        /* the failure is of an earlier spec */
+        {"{'metadata':{'name':'a','generation':3},'spec':{'minAvailable':1},'status':{"
+         "'observedGeneration':2,'conditions':[{'type':'DisruptionAllowed','status':'False',"
+         "'reason':'SyncFailed'}]}}",
+         BUDGET_WAITS, "minAvailable 1, not processed by its controller yet"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct world w;

@@ -77,11 +77,52 @@ static void ready_is_the_condition(void **state) {
     world_done(&w);
 }
 
+/* ToleratesTaint() of k8s.io/api/core/v1/toleration.go, for node.kubernetes.io/unschedulable with
+ * an empty value and the effect NoSchedule, as nodeunschedulable.go asks it. */
+static void what_tolerates_a_cordon(void **state) {
+    (void)state;
+    static const struct {
+        const char *toleration;
+        bool tolerates;
+    } cases[] = {
+        {"", false},
+        {"{'operator':'Exists'}", true}, /* everything */
+        {"{'operator':'Exists','effect':'NoSchedule'}", true},
+        {"{'operator':'Exists','effect':'NoExecute'}", false},
+        {"{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}", true},
+        {"{'key':'node.kubernetes.io/unschedulable'}", true}, /* Equal, to an empty value */
+        {"{'key':'node.kubernetes.io/unschedulable','operator':'Equal','value':''}", true},
+        {"{'key':'node.kubernetes.io/unschedulable','operator':'Equal','value':'x'}", false},
+        {"{'key':'node.kubernetes.io/unschedulable','value':'x'}", false},
+        {"{'key':'node.kubernetes.io/unschedulable','operator':'Exists','effect':'NoExecute'}",
+         false},
+        {"{'key':'node.kubernetes.io/unschedulable','operator':'Lt','value':'5'}", false},
+        {"{'key':'node.kubernetes.io/not-ready','operator':'Exists'}", false},
+        {"{'key':'other','operator':'Exists'},{'key':'node.kubernetes.io/unschedulable',"
+         "'operator':'Exists','effect':'NoSchedule'}",
+         true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        world_init(&w);
+        _cleanup_free_ char *json =
+            xasprintf("{'metadata':{'name':'p'},'spec':{'tolerations':[%s]}}", cases[i].toleration);
+        if (pod_tolerates_cordon(world_add(&w, &kind_pod, json)) != cases[i].tolerates)
+            fail_msg("[%s]: %d is wanted", cases[i].toleration, cases[i].tolerates);
+        world_done(&w);
+    }
+    struct world w;
+    world_init(&w);
+    assert_false(pod_tolerates_cordon(world_add(&w, &kind_pod, "{'metadata':{'name':'p'}}")));
+    world_done(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roles),
         cmocka_unit_test(local_data_is_an_empty_dir_of_a_pod_that_runs),
         cmocka_unit_test(ready_is_the_condition),
+        cmocka_unit_test(what_tolerates_a_cordon),
     };
     return cmocka_run_group_tests_name("engine/podrole", tests, NULL, NULL);
 }

@@ -1,0 +1,262 @@
+/* Which nodes may begin: as many together as the limits allow, the ones first that get in each
+ * other's way least. Not in waves: a node begins the moment there is room for it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/budget.h"
+#include "engine/drain_internal.h"
+#include "engine/podrole.h"
+
+#define ZONE_LABEL "topology.kubernetes.io/zone"
+
+static bool is_out(const struct dnode *n) {
+    return n->pub.phase != DRAIN_WAITING && !drain_ended(n->pub.phase);
+}
+
+unsigned drain_limit(const struct drain_opts *opts, size_t nodes) {
+    unsigned limit = opts->parallel, out = opts->max_unavailable.value;
+    if (out && opts->max_unavailable.percent)
+        out = MAX_OF(1u, (unsigned)(nodes * out / 100));
+    if (!limit || (out && out < limit))
+        limit = out;
+    return limit ? limit : (unsigned)nodes;
+}
+
+static const char *zone_of(const struct drain *d, const struct dnode *n) {
+    const struct node *node = cluster_node(d->cluster, n->pub.name);
+    return node ? strna(map_get(node->meta.labels, ZONE_LABEL)) : "";
+}
+
+/* The zones of nodes that are on their way out; names are the nodes' own. */
+struct zones {
+    const char **p;
+    size_t len, cap;
+};
+
+static bool zone_is_out(const struct zones *z, const char *zone) {
+    for (size_t i = 0; i < z->len; i++)
+        if (streq(z->p[i], zone))
+            return true;
+    return false;
+}
+
+static void zone_goes(struct zones *z, const char *zone) {
+    if (!zone_is_out(z, zone))
+        *vec_push(z) = zone;
+}
+
+/* Whether a node of this zone would be in one zone too many. */
+static bool zone_full(const struct drain *d, const struct zones *z, const struct dnode *n) {
+    unsigned max = d->opts.max_zones;
+    return max && z->len >= max && !zone_is_out(z, zone_of(d, n));
+}
+
+bool drain_zone_differs(const struct node *a, const struct node *b) {
+    return !a || !b ||
+           !str_same(map_get(a->meta.labels, ZONE_LABEL), map_get(b->meta.labels, ZONE_LABEL));
+}
+
+/* --- who gets in whose way --- */
+
+enum {
+    CANDIDATES = 50, /* looked at for one admission: enough to find one that is in nobody's way */
+    LAST = 1 << 20,  /* more conflicts than there are */
+};
+
+/* How many of a budget's disruptions the nodes at work want. */
+struct want {
+    const struct pdb *pdb;
+    unsigned pods;
+};
+
+static uint32_t hash_pdb(const struct pdb *pdb) {
+    return hash_bytes(&pdb, sizeof pdb);
+}
+
+static uint32_t want_hash(const void *entry) {
+    return hash_pdb(((const struct want *)entry)->pdb);
+}
+
+static bool want_equal(const void *entry, const void *pdb) {
+    return ((const struct want *)entry)->pdb == pdb;
+}
+
+static const struct htab_ops want_ops = {want_hash, want_equal};
+
+static struct want *want_of(struct htab *wants, const struct pdb *pdb) {
+    struct want *w = htab_find(wants, hash_pdb(pdb), pdb);
+    if (w)
+        return w;
+    w = xnew(struct want);
+    w->pdb = pdb;
+    htab_insert(wants, w);
+    return w;
+}
+
+static void wants_done(struct htab *wants) {
+    void *w;
+    for (uint32_t i = 0; (w = htab_next(wants, &i));)
+        free(w);
+    htab_done(wants);
+}
+
+/* Adds what the node's pods want. */
+static void count(struct drain *d, const struct dnode *n, struct htab *wants) {
+    size_t pods;
+    const struct pod *const *list = cluster_pods_on(d->cluster, n->pub.name, &pods);
+    for (size_t i = 0; i < pods; i++) {
+        size_t k;
+        if (pod_role(list[i]) != POD_MOVES || !budget_is_asked(list[i]))
+            continue;
+        const struct pdb *const *pdbs = pdbs_of_pod(d->cluster->pdbs, list[i], &k);
+        if (k == 1)
+            want_of(wants, pdbs[0])->pods++;
+    }
+}
+
+/* How many of its pods would have to wait for budgets that nodes at work use up. */
+static unsigned conflicts(struct drain *d, const struct dnode *n, const struct htab *out) {
+    struct htab mine;
+    const struct want *m;
+    unsigned in_the_way = 0;
+    htab_init(&mine, &want_ops);
+    count(d, n, &mine);
+    for (uint32_t i = 0; (m = htab_next(&mine, &i));) {
+        const struct want *o = htab_find(out, hash_pdb(m->pdb), m->pdb);
+        unsigned allowed = (unsigned)MAX_OF(m->pdb->allowed, 0);
+        unsigned taken = o ? o->pods : 0;
+        unsigned free_now = allowed > taken ? allowed - taken : 0;
+        if (taken && m->pods > free_now)
+            in_the_way += m->pods - free_now;
+    }
+    wants_done(&mine);
+    return in_the_way;
+}
+
+/* Some pod of it can never be evicted, so that it would keep its place for ever. */
+static bool is_hopeless(struct drain *d, const struct dnode *n) {
+    size_t pods;
+    const struct pod *const *list = cluster_pods_on(d->cluster, n->pub.name, &pods);
+    for (size_t i = 0; !d->opts.disable_eviction && i < pods; i++) {
+        size_t k;
+        if (pod_role(list[i]) != POD_MOVES || !budget_is_asked(list[i]))
+            continue;
+        const struct pdb *const *pdbs = pdbs_of_pod(d->cluster->pdbs, list[i], &k);
+        enum budget_verdict v = budget_for_pod(list[i], pdbs, k);
+        if (v == BUDGET_NEVER || v == BUDGET_MULTIPLE || v == BUDGET_FAILED)
+            return true;
+    }
+    return false;
+}
+
+/* `any`: in their order, whoever is in whose way. */
+static struct dnode *choose(struct drain *d, const struct htab *out, const struct zones *zones,
+                            bool any) {
+    struct dnode *best = NULL;
+    unsigned least = 0, seen = 0;
+    for (size_t i = 0; i < d->nodes.len && seen < CANDIDATES; i++) {
+        struct dnode *n = d->nodes.p[i];
+        if (n->pub.phase != DRAIN_WAITING || zone_full(d, zones, n) || !drain_gate_open(d, n))
+            continue;
+        unsigned c = any ? 0 : conflicts(d, n, out) + (is_hopeless(d, n) ? LAST : 0);
+        seen++;
+        if (!best || c < least) {
+            best = n;
+            least = c;
+        }
+        if (!least)
+            break; /* the first in order that is in nobody's way */
+    }
+    return best;
+}
+
+/* Those of one moment are one batch. */
+static struct batch *batch_now(struct drain *d) {
+    struct batch *last = d->batches.len ? d->batches.p[d->batches.len - 1] : NULL;
+    if (last && last->began == d->now.mono)
+        return last;
+    struct batch *b = xnew(struct batch);
+    b->began = d->now.mono;
+    *vec_push(&d->batches) = b;
+    return b;
+}
+
+static void begin(struct drain *d, struct dnode *n) {
+    n->batch = batch_now(d);
+    n->pub.started = d->now.wall;
+    if (d->opts.timeout) {
+        /* Anew when the evictions begin: until then it bounds the cordon. */
+        n->deadline = d->now.mono + d->opts.timeout;
+        n->pub.deadline = d->now.wall + d->opts.timeout;
+    }
+    drain_node_enter(d, n, DRAIN_CORDONING);
+    drain_gate_used(d);
+    drain_checks_skipped(d, n);
+}
+
+/* To all that wait; most of them know it already. */
+static void say_why(struct drain *d, unsigned out, unsigned limit) {
+    _cleanup_free_ char *why =
+        out < limit
+            ? xasprintf("nodes of at most %u zones may be on their way out", d->opts.max_zones)
+            : xasprintf("%u of at most %u nodes are on their way out", out, limit);
+    for (size_t i = 0; i < d->nodes.len; i++) {
+        struct dnode *n = d->nodes.p[i];
+        if (n->pub.phase != DRAIN_WAITING || n->gate == GATE_SHUT ||
+            (n->pub.blocked && str_same(n->pub.blocker.message, why)))
+            continue;
+        n->touched = true;
+        drain_node_block(d, n, BLOCKER_MAX_UNAVAILABLE, "Node", "", "%s", why);
+    }
+}
+
+/* As many as there is room for. */
+static void fill(struct drain *d, unsigned limit, unsigned *out) {
+    struct htab wants;
+    struct zones zones = VEC_INIT;
+    struct dnode *n;
+    htab_init(&wants, &want_ops);
+    for (size_t i = 0; i < d->nodes.len; i++)
+        if (is_out(d->nodes.p[i])) {
+            count(d, d->nodes.p[i], &wants);
+            zone_goes(&zones, zone_of(d, d->nodes.p[i]));
+        }
+    bool any = d->opts.in_order || limit >= d->nodes.len;
+    while (*out < limit) {
+        drain_gates(d);
+        n = choose(d, &wants, &zones, any);
+        if (!n)
+            break;
+        begin(d, n);
+        count(d, n, &wants);
+        zone_goes(&zones, zone_of(d, n));
+        ++*out;
+    }
+    wants_done(&wants);
+    vec_done(&zones);
+}
+
+void drain_admit(struct drain *d) {
+    unsigned limit = drain_limit(&d->opts, d->nodes.len), out = 0, waiting = 0;
+    d->room |= drain_checks_due(d);
+    if (d->stopped || !d->room)
+        return;
+    d->room = false;
+    for (size_t i = 0; i < d->nodes.len; i++) {
+        out += is_out(d->nodes.p[i]);
+        waiting += d->nodes.p[i]->pub.phase == DRAIN_WAITING;
+    }
+    bool all = limit >= d->nodes.len && !d->opts.max_zones && !d->opts.checks;
+    for (size_t i = 0; all && waiting && i < d->nodes.len; i++)
+        if (d->nodes.p[i]->pub.phase == DRAIN_WAITING)
+            begin(d, d->nodes.p[i]);
+    if (all)
+        return;
+    if (waiting && out < limit)
+        fill(d, limit, &out);
+    else
+        d->checks_look = 0; /* when there is room */
+    if (waiting)
+        say_why(d, out, limit);
+}

@@ -1,0 +1,218 @@
+/* What a drain waits for after the last pod: volumes that detach, owners that are well again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/drain_internal.h"
+
+enum {
+    OWNER_ASK_MS = 1000, /* between two looks at an owner that is not watched */
+    OWNER_SETTLE = 10,   /* seconds after which an owner's unchanged status is believed */
+};
+
+/* --- volumes --- */
+
+enum use { USED, UNUSED, USE_UNKNOWN };
+
+/* Claims of pods that stay on the node: their volumes stay, too. */
+static enum use use_of(struct drain *d, struct dnode *n, const char *pv,
+                       const struct lookup **unread) {
+    size_t count;
+    enum use use = UNUSED;
+    const struct pod *const *list = cluster_pods_on(d->cluster, n->pub.name, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct volume *v = list[i]->spec ? list[i]->spec->volumes : NULL;
+        for (size_t k = 0; k < list_len(v); k++) {
+            if (!v[k].claim && !v[k].ephemeral)
+                continue;
+            _cleanup_free_ char *claim =
+                v[k].ephemeral ? xasprintf("%s-%s", list[i]->meta.name, strna(v[k].name))
+                               : xstrdup(strna(v[k].claim->claim));
+            const struct lookup *l = cluster_look(d->cluster, &kind_pvc, list[i]->meta.ns, claim);
+            if (l->known == KNOWN_NOT_YET) {
+                *unread = l;
+                use = USE_UNKNOWN;
+            }
+            /* What cannot be read is taken to be the one: we do not wait for ever for it. */
+            if (l->known == KNOWN_NEVER)
+                return USED;
+            if (l->known == KNOWN_THERE && pv &&
+                str_same(((const struct pvc *)l->obj)->volume_name, pv))
+                return USED;
+        }
+    }
+    return use;
+}
+
+static unsigned volumes_of_staying(struct drain *d, struct dnode *n) {
+    size_t count;
+    unsigned volumes = 0;
+    const struct pod *const *list = cluster_pods_on(d->cluster, n->pub.name, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct volume *v = list[i]->spec ? list[i]->spec->volumes : NULL;
+        for (size_t k = 0; k < list_len(v); k++)
+            volumes += v[k].claim || v[k].ephemeral;
+    }
+    return volumes;
+}
+
+static bool time_is_over(struct drain *d, struct dnode *n) {
+    if (n->detach_over)
+        return true;
+    if (!d->opts.detach_timeout)
+        return false;
+    int64_t due = n->phase_at + d->opts.detach_timeout;
+    if (d->now.mono < due) {
+        drain_wake(d, due);
+        return false;
+    }
+    n->detach_over = true;
+    drain_tell(d, NOTE_REMARK, n, NULL,
+               "volumes are still attached; --volume-detach-timeout has passed, going on");
+    return true;
+}
+
+/* The first by name of those that must go and have not. `*unread`: a claim that has to be read
+ * before it can be said of all. */
+static const struct volume_attachment *still_attached(struct drain *d, struct dnode *n,
+                                                      const struct lookup **unread) {
+    const struct volume_attachment *first = NULL;
+    if (!d->cluster->attachments_known)
+        return NULL;
+    size_t count;
+    const struct volume_attachment *const *list =
+        cluster_attached_to(d->cluster, n->pub.name, &count);
+    for (size_t i = 0; i < count; i++) {
+        /* One that was never attached has nothing to lose. */
+        if (!list[i]->attached || (first && strcmp(first->meta.name, list[i]->meta.name) < 0))
+            continue;
+        if (use_of(d, n, list[i]->pv, unread) == UNUSED)
+            first = list[i];
+    }
+    return first;
+}
+
+/* Nobody waits silently for a server that does not answer. */
+static void say_unread(struct drain *d, struct dnode *n, const struct lookup *l) {
+    _cleanup_free_ char *name = drain_full_name(l->ns, l->name);
+    if (l->failures)
+        drain_node_block(d, n, BLOCKER_SERVER_TROUBLE, l->kind->name, name, "it cannot be read: %s",
+                         strna(l->why));
+}
+
+bool drain_volumes_gone(struct drain *d, struct dnode *n) {
+    const struct node *node = cluster_node(d->cluster, n->pub.name);
+    if (time_is_over(d, n))
+        return true;
+    const struct lookup *unread = NULL;
+    bool listed = !n->had_volumes || !d->cluster->attachments_known ||
+                  drain_confirm(d, n, &n->volumes_list, &kind_volume_attachment);
+    const struct volume_attachment *va = still_attached(d, n, &unread);
+    if (va) {
+        drain_node_block(d, n, BLOCKER_VOLUME_ATTACHED, "VolumeAttachment", va->meta.name,
+                         "volume %s is still attached%s%s", strna(va->pv),
+                         va->detach_error ? ": " : "",
+                         va->detach_error ? strna(va->detach_error->message) : "");
+        return false;
+    }
+    if (unread) {
+        say_unread(d, n, unread);
+        return false;
+    }
+    if (!listed) {
+        drain_confirm_block(d, n, &n->volumes_list, &kind_volume_attachment);
+        return false;
+    }
+    size_t in_use = list_len(node->volumes_in_use);
+    if (in_use > volumes_of_staying(d, n)) {
+        drain_node_block(d, n, BLOCKER_VOLUME_ATTACHED, "Node", n->pub.name,
+                         "the kubelet still uses %zu volumes, %s for instance", in_use,
+                         node->volumes_in_use[0]);
+        return false;
+    }
+    return true;
+}
+
+/* --- owners --- */
+
+/* The kind of an owner that says how many of its pods are available; NULL: none. */
+static const struct kind *kind_of(const struct downer *o) {
+    if (!str_same(o->api_version, "apps/v1"))
+        return NULL;
+    return str_same(o->kind, "ReplicaSet")    ? &kind_replica_set
+           : str_same(o->kind, "StatefulSet") ? &kind_stateful_set
+                                              : NULL;
+}
+
+static void health_of(const struct kind *kind, const struct object *obj, int32_t *wanted,
+                      int32_t *available) {
+    if (kind == &kind_replica_set) {
+        const struct replica_set *r = (const struct replica_set *)obj;
+        *wanted = r->replicas == ABSENT32 ? 1 : r->replicas;
+        *available = r->observed_generation >= r->meta.generation ? r->available : -1;
+    } else {
+        const struct stateful_set *s = (const struct stateful_set *)obj;
+        *wanted = s->replicas == ABSENT32 ? 1 : s->replicas;
+        /* Those that are available may be on their way out; those of a revision are not. */
+        bool rolling = !str_same(s->current_revision, s->update_revision);
+        int32_t stay = rolling ? s->current + s->updated : s->updated;
+        *available = s->observed_generation >= s->meta.generation ? MIN_OF(s->available, stay) : -1;
+    }
+}
+
+void drain_owner_seen(struct drain *d, struct downer *o) {
+    const struct kind *kind = kind_of(o);
+    if (!kind || !d->cluster->owners_watched)
+        return;
+    const struct lookup *l = cluster_look(d->cluster, kind, o->ns, o->name);
+    str_replace(&o->version, l->obj ? l->obj->meta.version : NULL);
+}
+
+/* Asks for an owner that nobody watches, now and then. */
+static void ask(struct drain *d, struct dnode *n, const struct kind *kind, const struct downer *o) {
+    if (d->cluster->owners_watched || d->now.mono < n->not_before)
+        return;
+    cluster_refresh(d->cluster, kind, o->ns, o->name);
+    n->not_before = d->now.mono + MSEC(OWNER_ASK_MS);
+}
+
+/* Well again: all replicas available, in a status that was written after its pod left. */
+static bool is_well(struct drain *d, struct dnode *n, struct downer *o) {
+    const struct kind *kind = kind_of(o);
+    if (!o->evicted || !kind)
+        return true;
+    const struct lookup *l = cluster_look(d->cluster, kind, o->ns, o->name);
+    _cleanup_free_ char *name = drain_full_name(o->ns, o->name);
+    if (l->known == KNOWN_NOT_YET) {
+        if (l->failures)
+            drain_node_block(d, n, BLOCKER_NOT_RESCHEDULED, o->kind, name,
+                             "how it is cannot be read: %s", strna(l->why));
+        return false;
+    }
+    if (l->known != KNOWN_THERE || !str_same(l->obj->meta.uid, o->uid))
+        return true; /* gone, or not to be had: nothing to wait for */
+    /* What was read long ago, for another reason, is asked for again before it is believed. */
+    bool first = !o->version;
+    if (first)
+        o->version = xstrdup(strna(l->obj->meta.version));
+    bool current =
+        d->cluster->owners_watched || (!first && !l->wanted && !l->action && !l->failures);
+    bool news =
+        !str_same(o->version, l->obj->meta.version) || d->now.mono - o->left > SEC(OWNER_SETTLE);
+    int32_t wanted, available;
+    health_of(kind, l->obj, &wanted, &available);
+    if (current && news && available >= wanted)
+        return true;
+    ask(d, n, kind, o);
+    drain_wake(d, o->left + SEC(OWNER_SETTLE) + 1);
+    drain_node_block(d, n, BLOCKER_NOT_RESCHEDULED, o->kind, name,
+                     "%d of %d replicas are available", MAX_OF(available, 0), wanted);
+    return false;
+}
+
+bool drain_owners_well(struct drain *d, struct dnode *n) {
+    for (size_t i = 0; i < n->owners.len; i++)
+        if (!is_well(d, n, &n->owners.p[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,803 @@
+/* The phases of a node that is drained. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/drain_internal.h"
+
+enum {
+    CORDON_RETRY_MS = 100, /* after a conflict: somebody else wrote to the node */
+    CORDON_RETRY_MAX = 10,
+    FRESH_MS = 200,
+    WRITING_MAX = 16,    /* nodes that are written to at a time */
+    CORDONS_FOR = 5,     /* seconds that a node's cordon holds up the evictions of others */
+    CONTENDED_AFTER = 5, /* tries until we say so */
+    NEVER_AFTER = 30,    /* seconds until a node is given up whose pods can never go */
+    UNDO_FOR = 300,      /* seconds at least that taking the cordon back is tried */
+    UNSURE_FOR = 10,     /* seconds in which a write whose answer was lost shows, if it was made */
+};
+
+#define REASON_IN_PROGRESS "SlipwayDrain" /* of the condition DrainInProgress */
+
+/* --- transitions --- */
+
+/* Nodes that are looked at may wait for the last of those that are being cordoned with them. */
+static void count_cordons(struct drain *d, struct dnode *n, enum drain_phase before,
+                          enum drain_phase after) {
+    if (after == DRAIN_CORDONING)
+        n->batch->cordoning++;
+    if (before != DRAIN_CORDONING || --n->batch->cordoning)
+        return;
+    for (size_t i = 0; i < d->nodes.len; i++)
+        d->nodes.p[i]->dirty |=
+            d->nodes.p[i]->batch == n->batch && d->nodes.p[i]->pub.phase == DRAIN_CHECKING;
+}
+
+void drain_node_enter(struct drain *d, struct dnode *n, enum drain_phase phase) {
+    enum drain_phase before = n->pub.phase;
+    drain_node_unblock(d, n);
+    n->pub.phase = phase;
+    count_cordons(d, n, before, phase);
+    n->pub.since = d->now.wall;
+    n->phase_at = d->now.mono;
+    n->tries = 0;
+    n->not_before = 0;
+    n->dirty = true;
+    if (drain_ended(phase)) {
+        n->pub.ended = d->now.wall;
+        d->room = d->checks_ended = true;
+    }
+    if (!d->note)
+        return;
+    struct drain_note note = {.kind = NOTE_PHASE,
+                              .time = d->now.wall,
+                              .node = &n->pub,
+                              .before = before,
+                              .text = strna(n->error)};
+    d->note(d->arg, &note);
+}
+
+static const char *s_of(unsigned n) {
+    return n == 1 ? "" : "s";
+}
+
+static bool is_left(const struct drain_pod *p) {
+    return p->state != DRAIN_POD_STAYS && p->state != DRAIN_POD_GONE;
+}
+
+static bool has_failed(const struct drain_pod *p) {
+    return p->state == DRAIN_POD_FAILED;
+}
+
+static bool is_not_tried(const struct drain_pod *p) {
+    return is_left(p) && !has_failed(p);
+}
+
+/* Pods by name, and what they wait for. */
+static char *names_of(const struct dnode *n, bool wanted(const struct drain_pod *p)) {
+    _cleanup_str_ struct str text = STR_INIT;
+    unsigned left = 0;
+    for (size_t i = 0; i < n->pods.len; i++) {
+        const struct drain_pod *p = &n->pods.p[i]->pub;
+        if (!wanted(p))
+            continue;
+        if (left++ < 3)
+            str_addf(&text, "%s%s/%s%s%s%s%s", left > 1 ? ", " : "", p->ns, p->name,
+                     p->blocked ? " (" : "", p->blocked ? blocker_row(p->blocker.code)->name : "",
+                     p->blocked && *p->blocker.object ? " " : "",
+                     p->blocked ? p->blocker.object : "");
+        if (left <= 3 && p->blocked)
+            str_addc(&text, ')');
+    }
+    if (left > 3)
+        str_addf(&text, " and %u more", left - 3);
+    return str_take(&text);
+}
+
+/* What is still there, in a sentence. */
+static char *remaining(const struct dnode *n) {
+    return names_of(n, is_left);
+}
+
+static void record_end(struct drain *d, struct dnode *n, enum drain_phase phase) {
+    _cleanup_free_ char *left = phase == DRAIN_TIMED_OUT ? remaining(n) : xstrdup("");
+    _cleanup_free_ char *why =
+        xasprintf("%s%s%s", strna(n->error), *left ? "; still there: " : "", left);
+    if (phase == DRAIN_DONE) {
+        drain_record_condition(d, n, false, true, "SlipwayDrained",
+                               "all pods that can go are gone");
+        drain_record_event(d, n, false, "Drained", "all pods that can go are gone");
+        return;
+    }
+    if (n->marked)
+        drain_record_condition(d, n, false, false, "SlipwayDrainEnded", why);
+    if (phase == DRAIN_TIMED_OUT)
+        drain_record_event(d, n, true, "DrainTimedOut", why);
+    else if (phase == DRAIN_FAILED || phase == DRAIN_REFUSED)
+        drain_record_event(d, n, true, "DrainFailed", why);
+    else if (n->marked)
+        drain_record_event(d, n, false, "DrainStopped", why);
+}
+
+/* Nothing can be written while an answer is handled: then it is done in the next step. */
+void drain_node_record(struct drain *d, struct dnode *n) {
+    if (!n->record_due || !d->out)
+        return;
+    n->record_due = false;
+    record_end(d, n, n->after_undo);
+    /* Pods that stay after all need no second replica. */
+    for (size_t i = 0; i < n->pods.len; i++)
+        drain_pod_needs_none(d, n->pods.p[i]);
+}
+
+static void tell_cordon(struct drain *d, struct dnode *n, bool already);
+
+/* It ends before the watch has shown our cordon: the node is cordoned all the same, or may be. */
+static void tell_late_cordon(struct drain *d, struct dnode *n) {
+    if (n->pub.phase != DRAIN_CORDONING || !n->wrote || n->told_cordon)
+        return;
+    if (n->written)
+        tell_cordon(d, n, false);
+    else if (n->unsure)
+        n->pub.cordoned_by_us = true;
+}
+
+void drain_node_end(struct drain *d, struct dnode *n, enum drain_phase phase, const char *fmt,
+                    ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    free(n->error);
+    n->error = text;
+    n->pub.error = *text ? text : NULL;
+    tell_late_cordon(d, n);
+    bool abort = phase != DRAIN_DONE && d->opts.uncordon_on_abort;
+    bool rolling = phase == DRAIN_DONE && d->opts.uncordon_when_done && n->held;
+    bool undo = n->took && (abort || rolling);
+    if (rolling && !n->took)
+        drain_tell(d, NOTE_REMARK, n, NULL,
+                   "it stays cordoned: it was, before this drain; 'slipway uncordon' lifts it");
+    n->after_undo = phase;
+    n->pub.emptied = phase == DRAIN_DONE;
+    n->record_due = true;
+    drain_node_record(d, n);
+    if (undo && d->opts.dry_run == DRY_RUN_NONE) {
+        n->deadline = d->now.mono + MAX_OF(d->opts.timeout, SEC(UNDO_FOR));
+        drain_node_enter(d, n, DRAIN_UNDOING);
+        return;
+    }
+    drain_node_enter(d, n, phase);
+}
+
+/* --- the cordon --- */
+
+/* A drain of an earlier run was at it and did not come to its end: what that took is ours to give
+ * back. A cordon that somebody asked for by itself is not. */
+static bool was_interrupted(const struct node *node) {
+    const struct node_condition *c = node_condition_find(node->conditions, "DrainInProgress");
+    return c && str_same(c->c.status, "True") && str_same(c->c.reason, REASON_IN_PROGRESS);
+}
+
+/* `judge`: a record of an earlier cordon does not count. */
+static bool is_holder(const struct drain *d, const struct node *node, bool judge) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct cordon c;
+    cordon_of(node, &arena, &c);
+    if (judge && !was_interrupted(node))
+        cordon_judge(node, drain_server_now(d), &c);
+    if (c.earlier)
+        return false;
+    for (size_t i = 0; i < c.n_holders; i++)
+        if (streq(c.holders[i].id, strna(d->opts.holder.id)))
+            return true;
+    return false;
+}
+
+static bool are_holder(const struct drain *d, const struct node *node) {
+    return is_holder(d, node, false);
+}
+
+static bool was_cordoned_before(const struct node *node) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct cordon c;
+    cordon_of(node, &arena, &c);
+    return c.before;
+}
+
+static void write_node(struct drain *d, struct dnode *n, const struct str *patch) {
+    n->action = drain_request(d,
+                              &(struct action){.verb = ACTION_PATCH,
+                                               .kind = &kind_node,
+                                               .name = n->pub.name,
+                                               .body = str_get(patch),
+                                               .grace = -1,
+                                               .dry_run = d->opts.dry_run == DRY_RUN_SERVER},
+                              n, NULL, NULL);
+}
+
+static void tell_cordon(struct drain *d, struct dnode *n, bool already) {
+    if (n->told_cordon)
+        return;
+    n->told_cordon = true;
+    n->pub.was_cordoned = already;
+    n->pub.cordoned_by_us = !already;
+    drain_tell(d, already ? NOTE_ALREADY_CORDONED : NOTE_CORDONED, n, NULL, NULL);
+    if (already)
+        return;
+    const struct cordon_holder *h = &d->opts.holder;
+    _cleanup_free_ char *text =
+        xasprintf("cordoned by %s%s%s", str_empty(h->by) ? strna(h->id) : h->by,
+                  str_empty(h->reason) ? "" : ": ", strna(h->reason));
+    drain_record_event(d, n, false, "Cordoned", text);
+}
+
+/* Our own write has come back. */
+static bool is_fresh(struct drain *d, struct dnode *n) {
+    if (store_fresh(d->cluster->nodes, NULL, n->pub.name))
+        return true;
+    drain_node_block(d, n, BLOCKER_SERVER_TROUBLE, "Node", n->pub.name,
+                     "it was written; the watch has not shown it yet");
+    /* Something else than a change of the node may tell, a new list for instance. */
+    drain_wake(d, d->now.mono + MSEC(FRESH_MS));
+    return false;
+}
+
+/* Writes are not queued elsewhere: what was decided may not be so when its turn comes. */
+static bool must_queue(struct drain *d, struct dnode *n) {
+    n->queued = d->writing >= WRITING_MAX;
+    return n->queued;
+}
+
+bool drain_writes_next(struct drain *d) {
+    unsigned room = d->writing < WRITING_MAX ? WRITING_MAX - d->writing : 0, woken = 0;
+    for (size_t i = 0; woken < room && i < d->nodes.len; i++) {
+        struct dnode *n = d->nodes.p[i];
+        woken += n->queued;
+        n->dirty |= n->queued;
+        n->queued = false;
+    }
+    return woken > 0;
+}
+
+static void cordon(struct drain *d, struct dnode *n, const struct node *node) {
+    _cleanup_str_ struct str patch = STR_INIT;
+    _cleanup_err_ struct err err = ERR_INIT;
+    if (n->action || n->mark_action) /* of two writes one would fail */
+        return;
+    if (!is_fresh(d, n))
+        return;
+    if (n->not_before > d->now.mono)
+        return;
+    struct cordon_holder holder = d->opts.holder;
+    holder.since = drain_server_now(d); /* the taint's time, which it is compared with, is, too */
+    enum cordon_change change = cordon_take(node, &holder, &patch, &err);
+    /* Once is enough, whatever became of the words of the reason on the way. */
+    if (change == CORDON_WRITE && n->written && node->unschedulable && are_holder(d, node))
+        change = CORDON_NOTHING;
+    /* It was ours, and is seen not to be: whoever did that does not want it. */
+    if (change == CORDON_WRITE && n->written && !node->unschedulable &&
+        d->opts.dry_run == DRY_RUN_NONE) {
+        drain_node_end(d, n, DRAIN_FAILED,
+                       "somebody uncordoned the node at once: nothing is evicted");
+        return;
+    }
+    switch (change) {
+    case CORDON_REFUSED:
+        drain_tell(d, NOTE_CORDON_FAILED, n, NULL, err_msg(&err));
+        drain_node_end(d, n, DRAIN_FAILED, "cannot cordon: %s", err_msg(&err));
+        return;
+    case CORDON_NOTHING:
+        /* Ours already: from this run, or from an earlier one that goes on now. */
+        n->held = true;
+        n->took = n->took || was_interrupted(node);
+        tell_cordon(d, n, !n->wrote);
+        n->pub.cordoned_by_us = !was_cordoned_before(node);
+        drain_node_enter(d, n, DRAIN_CHECKING);
+        return;
+    case CORDON_WRITE:
+        break;
+    }
+    if (node->unschedulable && !n->wrote)
+        tell_cordon(d, n, true);
+    if (d->opts.dry_run == DRY_RUN_CLIENT) {
+        tell_cordon(d, n, false);
+        drain_node_enter(d, n, DRAIN_CHECKING);
+        return;
+    }
+    if (must_queue(d, n))
+        return;
+    n->wrote = n->wrote || !node->unschedulable;
+    n->took = n->took || !node->unschedulable || !is_holder(d, node, true);
+    write_node(d, n, &patch);
+}
+
+static void retry(struct drain *d, struct dnode *n, const struct answer *a, const char *what) {
+    n->not_before =
+        d->now.mono + drain_pause(d, a, ++n->tries, MSEC(CORDON_RETRY_MS), SEC(CORDON_RETRY_MAX));
+    if (a->outcome == KUBE_DENIED)
+        drain_node_block(d, n, BLOCKER_ADMISSION_DENIED, "Node", n->pub.name, "cannot %s: %s", what,
+                         a->message);
+    else if (a->outcome != KUBE_CONFLICT)
+        drain_node_block(d, n, BLOCKER_SERVER_TROUBLE, "Node", n->pub.name, "cannot %s: %s", what,
+                         a->message);
+    else if (n->tries >= CONTENDED_AFTER)
+        drain_node_block(d, n, BLOCKER_CORDON_CONTENDED, "Node", n->pub.name,
+                         "cannot %s: others write to the node all the time (%u tries)", what,
+                         n->tries);
+}
+
+void drain_node_answer(struct drain *d, struct dnode *n, const struct answer *a) {
+    bool undo = n->pub.phase == DRAIN_UNDOING;
+    const char *what = undo ? "uncordon" : "cordon";
+    bool passes = kube_outcome_row(a->outcome)->retry || a->outcome == KUBE_CONFLICT ||
+                  (a->outcome == KUBE_UNAUTHORIZED && ++n->unauthorized < UNAUTHORIZED_MAX);
+    if (drain_ended(n->pub.phase))
+        return;
+    if (a->outcome == KUBE_UNKNOWN) {
+        n->unsure = d->now.mono + SEC(UNSURE_FOR);
+        n->released = n->released || undo; /* it may have been carried out */
+    }
+    if (a->outcome == KUBE_OK) {
+        n->tries = n->unauthorized = 0;
+        n->not_before = 0;
+        n->written = true;
+        n->released = n->released || undo;
+        if (!undo)
+            n->cordoned_at = a->date ? a->date : d->now.wall;
+        if (d->opts.dry_run == DRY_RUN_SERVER && !undo) {
+            tell_cordon(d, n, false);
+            drain_node_enter(d, n, DRAIN_CHECKING);
+        }
+        return;
+    }
+    if (passes) {
+        retry(d, n, a, what);
+        return;
+    }
+    n->pub.access = a->outcome == KUBE_FORBIDDEN || a->outcome == KUBE_UNAUTHORIZED ||
+                    a->outcome == KUBE_NO_CREDENTIALS;
+    if (undo) {
+        drain_tell(d, NOTE_REMARK, n, NULL, a->message);
+        n->held = false;
+        drain_node_enter(d, n, n->after_undo);
+        return;
+    }
+    drain_tell(d, NOTE_CORDON_FAILED, n, NULL, a->message);
+    drain_node_end(d, n, DRAIN_FAILED, "cannot cordon: %s", a->message);
+}
+
+/* Takes our hold back. */
+static void undo(struct drain *d, struct dnode *n, const struct node *node) {
+    _cleanup_str_ struct str patch = STR_INIT;
+    _cleanup_err_ struct err err = ERR_INIT;
+    bool stays = false;
+    if (n->action)
+        return;
+    if (d->now.mono >= n->deadline) {
+        drain_tell(d, NOTE_REMARK, n, NULL,
+                   "the cordon could not be taken back: it stays cordoned");
+        drain_node_enter(d, n, n->after_undo);
+        return;
+    }
+    if (n->not_before > d->now.mono || !is_fresh(d, n))
+        return;
+    bool ours = node && are_holder(d, node);
+    if (node && !ours && n->unsure > d->now.mono) {
+        drain_wake(d, n->unsure); /* what we wrote without an answer may still come */
+        return;
+    }
+    if (!ours ||
+        cordon_release(node, d->opts.holder.id, false, &patch, &stays, &err) != CORDON_WRITE) {
+        n->held = false;
+        if (node && node->unschedulable)
+            drain_tell(d, NOTE_REMARK, n, NULL,
+                       "it stays cordoned: others hold it, or somebody had cordoned it before; "
+                       "'slipway uncordon' says who");
+        if (node && !node->unschedulable && n->released) {
+            n->pub.cordoned_by_us = false;
+            drain_tell(d, NOTE_UNCORDONED, n, NULL, NULL);
+            drain_record_event(d, n, false, "Uncordoned", "");
+            if (n->after_undo == DRAIN_DONE)
+                drain_record_condition(d, n, false, false, "SlipwayUncordoned", "in service again");
+        }
+        drain_node_enter(d, n, n->after_undo);
+        return;
+    }
+    if (!must_queue(d, n))
+        write_node(d, n, &patch);
+}
+
+/* --- looking before touching --- */
+
+/* "cannot delete X: a, b", as kubectl's aggregate of errors. */
+static char *refusals(const struct dnode *n) {
+    _cleanup_str_ struct str all = STR_INIT;
+    unsigned sorts = 0;
+    for (size_t i = 0; i < n->pods.len; i++) {
+        const struct drain_pod *p = &n->pods.p[i]->pub;
+        bool seen = false;
+        if (p->state != DRAIN_POD_REFUSED)
+            continue;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = n->pods.p[k]->pub.state == DRAIN_POD_REFUSED &&
+                   str_same(n->pods.p[k]->pub.why, p->why);
+        if (seen)
+            continue;
+        str_addf(&all, "%scannot delete %s: ", sorts++ ? ", " : "", strna(p->why));
+        bool first = true;
+        for (size_t k = i; k < n->pods.len; k++) {
+            const struct drain_pod *q = &n->pods.p[k]->pub;
+            if (q->state != DRAIN_POD_REFUSED || !str_same(q->why, p->why))
+                continue;
+            str_addf(&all, "%s%s/%s", first ? "" : ", ", q->ns, q->name);
+            first = false;
+        }
+    }
+    return sorts > 1 ? xasprintf("[%s]", str_get(&all)) : str_take(&all);
+}
+
+/* The warning about a pod, or NULL: what shall finish by itself is not deleted. */
+static const char *warning_of(const struct dpod *p) {
+    bool waits = p->rule.action == RULE_WAIT && !p->finished && p->pub.state == DRAIN_POD_QUEUED;
+    return waits ? NULL : p->pub.why;
+}
+
+/* "ignoring DaemonSet-managed Pods: a, b; deleting Pods ...: c". */
+static void warn(struct drain *d, struct dnode *n) {
+    _cleanup_str_ struct str all = STR_INIT;
+    for (size_t i = 0; i < n->pods.len; i++) {
+        const char *why = warning_of(n->pods.p[i]);
+        bool seen = !why;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = str_same(warning_of(n->pods.p[k]), why);
+        if (seen)
+            continue;
+        str_addf(&all, "%s%s: ", all.len ? "; " : "", why);
+        bool first = true;
+        for (size_t k = i; k < n->pods.len; k++) {
+            const struct drain_pod *q = &n->pods.p[k]->pub;
+            if (!str_same(warning_of(n->pods.p[k]), why))
+                continue;
+            str_addf(&all, "%s%s/%s", first ? "" : ", ", q->ns, q->name);
+            first = false;
+        }
+    }
+    if (all.len)
+        drain_tell(d, NOTE_WARNINGS, n, NULL, str_get(&all));
+}
+
+/* All pods on the node have been adopted: everything that had to be read was. */
+static bool all_known(const struct drain *d, const struct dnode *n) {
+    size_t count;
+    const struct pod *const *list = cluster_pods_on(d->cluster, n->pub.name, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *uid = list[i]->meta.uid;
+        if (uid && filter_selects(&d->opts, list[i]) &&
+            !htab_find(&d->pods, hash_bytes(uid, strlen(uid)), uid))
+            return false;
+    }
+    return true;
+}
+
+/* What has to be read first, and cannot be for now. */
+static void block_by_reads(struct drain *d, struct dnode *n) {
+    const struct lookup *l = d->cluster->troubled;
+    if (!l)
+        return;
+    _cleanup_free_ char *name = drain_full_name(l->ns, l->name);
+    drain_node_block(d, n, BLOCKER_SERVER_TROUBLE, l->kind->name, name, "cannot be read: %s",
+                     strna(l->why));
+}
+
+/* Whether others are still being cordoned that began with us: what is evicted now could be put
+ * there and would be evicted again. Nobody is waited for for long. */
+static bool others_come(struct drain *d, struct dnode *n) {
+    int64_t until = n->batch->began + SEC(CORDONS_FOR);
+    if (!n->batch->cordoning || until <= d->now.mono)
+        return false;
+    drain_wake(d, until);
+    drain_node_block(d, n, BLOCKER_SERVER_TROUBLE, "Node", n->pub.name,
+                     "%u of the nodes that began with it cannot be cordoned yet",
+                     n->batch->cordoning);
+    return true;
+}
+
+/* kubectl's dry run says that every pod goes; what a drain would wait for is said beside it. */
+static void rehearse(struct drain *d, struct dpod *p) {
+    drain_tell(d, NOTE_POD_EVICTING, p->node, p, NULL);
+    _cleanup_free_ char *why =
+        p->rule.action == RULE_HOLD
+            ? xasprintf("it would be waited for: it is marked %s", p->rule.name)
+        : p->rule.action == RULE_WAIT && !p->finished
+            ? xasprintf("it would be waited for until it has finished (%s)", p->rule.name)
+        : p->pinned ? xasprintf("it would be waited for: %s declares spec.nodeName %s",
+                                p->pub.owner, p->node->pub.name)
+                    : NULL;
+    if (why)
+        drain_tell(d, NOTE_REMARK, p->node, p, why);
+}
+
+static void check(struct drain *d, struct dnode *n) {
+    unsigned refused = 0, forbidden = 0;
+    drain_pods_look(d, n);
+    if (!all_known(d, n)) {
+        block_by_reads(d, n);
+        return;
+    }
+    for (size_t i = 0; i < n->pods.len; i++) {
+        refused += n->pods.p[i]->pub.state == DRAIN_POD_REFUSED;
+        forbidden += n->pods.p[i]->forbidden;
+    }
+    n->pub.access = refused && refused == forbidden;
+    if (refused) {
+        _cleanup_free_ char *why = refusals(n);
+        drain_node_end(d, n, DRAIN_REFUSED, "%s", why);
+        return;
+    }
+    if (d->opts.dry_run == DRY_RUN_NONE && others_come(d, n))
+        return;
+    warn(d, n);
+    if (d->opts.dry_run == DRY_RUN_CLIENT) {
+        for (size_t i = 0; i < n->pods.len; i++)
+            if (n->pods.p[i]->pub.state == DRAIN_POD_QUEUED)
+                rehearse(d, n->pods.p[i]);
+        drain_node_end(d, n, DRAIN_DONE, "%s", "");
+        return;
+    }
+    n->marked = true;
+    _cleanup_free_ char *who =
+        xasprintf("is being drained by %s%s%s",
+                  str_empty(d->opts.holder.by) ? strna(d->opts.holder.id) : d->opts.holder.by,
+                  str_empty(d->opts.holder.reason) ? "" : ": ", strna(d->opts.holder.reason));
+    drain_record_condition(d, n, true, false, REASON_IN_PROGRESS, who);
+    _cleanup_free_ char *text =
+        xasprintf("%u pod%s to go, %u to stay", n->pub.total, s_of(n->pub.total), n->pub.stays);
+    drain_record_event(d, n, false, "DrainStarted", text);
+    if (d->opts.timeout) {
+        n->deadline = d->now.mono + d->opts.timeout;
+        n->pub.deadline = d->now.wall + d->opts.timeout;
+    }
+    drain_node_enter(d, n, DRAIN_EVICTING);
+}
+
+/* --- emptying --- */
+
+/* Of the pods that failed: those of a higher order are not begun. */
+static int32_t failed_order(const struct dnode *n) {
+    int32_t lowest = INT32_MAX;
+    for (size_t i = 0; i < n->pods.len; i++)
+        if (n->pods.p[i]->pub.state == DRAIN_POD_FAILED)
+            lowest = MIN_OF(lowest, n->pods.p[i]->rule.order);
+    return lowest;
+}
+
+/* What has to go and has neither gone nor failed. */
+static unsigned open_pods(const struct drain *d, const struct dnode *n) {
+    unsigned open = 0;
+    int32_t last = failed_order(n);
+    for (size_t i = 0; i < n->pods.len; i++) {
+        const struct dpod *p = n->pods.p[i];
+        bool over = p->pub.state == DRAIN_POD_STAYS || p->pub.state == DRAIN_POD_GONE ||
+                    p->pub.state == DRAIN_POD_FAILED;
+        over = over || drain_pod_answered(d, p) ||
+               (p->pub.state == DRAIN_POD_QUEUED && p->rule.order > last);
+        open += !over || p->action;
+    }
+    return open;
+}
+
+/* The API refuses every eviction of this pod, and no rule does anything else about it. */
+static bool never_goes(const struct dpod *p) {
+    return p->pub.state == DRAIN_POD_BLOCKED && p->pub.blocker.code == BLOCKER_MULTIPLE_PDBS &&
+           !p->rule.deadline && p->rule.delete_after < 0 && p->rule.force_after < 0;
+}
+
+/* Nothing is left but pods that can never go: nobody waits for ever for that, with a timeout or
+ * without. For a while, in case that somebody mends it. */
+static bool is_hopeless(struct drain *d, struct dnode *n) {
+    unsigned never = 0;
+    int64_t due = 0;
+    for (size_t i = 0; i < n->pods.len; i++) {
+        const struct dpod *p = n->pods.p[i];
+        bool open =
+            p->action || (p->pub.state != DRAIN_POD_STAYS && p->pub.state != DRAIN_POD_GONE &&
+                          p->pub.state != DRAIN_POD_FAILED);
+        if (open && !never_goes(p))
+            return false;
+        if (open)
+            due = MAX_OF(due, p->first + SEC(NEVER_AFTER));
+        never += open;
+    }
+    drain_wake(d, due);
+    if (!never || d->now.mono < due)
+        return false;
+    _cleanup_free_ char *left = remaining(n);
+    drain_node_end(d, n, DRAIN_TIMED_OUT, "%u pod%s can never be evicted: %s", never, s_of(never),
+                   left);
+    return true;
+}
+
+static bool is_late(struct drain *d, struct dnode *n) {
+    if (!n->deadline || d->now.mono < n->deadline)
+        return false;
+    char limit[TIMEFMT_LEN];
+    drain_node_end(d, n, DRAIN_TIMED_OUT, "global timeout reached: %s%s%s",
+                   duration_format_go(d->opts.timeout, limit), n->pub.blocked ? ": " : "",
+                   n->pub.blocked ? n->pub.blocker.message : "");
+    return true;
+}
+
+/* Whether the cordon that everything rests on is still ours. */
+static bool lost_hold(struct drain *d, struct dnode *n, const struct node *node) {
+    if (d->opts.dry_run != DRY_RUN_NONE || !store_fresh(d->cluster->nodes, NULL, n->pub.name))
+        return false;
+    if (!node->unschedulable)
+        drain_node_end(d, n, DRAIN_FAILED,
+                       "somebody uncordoned the node during the drain: nothing more is evicted");
+    else if (!are_holder(d, node))
+        drain_node_end(d, n, DRAIN_FAILED,
+                       "somebody took our hold off the node during the drain: nothing more is "
+                       "evicted");
+    else
+        return false;
+    return true;
+}
+
+/* Pods were given up. That of all of them a blocker was the cause for longer than their rules bear
+ * is what a timeout is. */
+static void end_with_failures(struct drain *d, struct dnode *n) {
+    const char *first = NULL;
+    bool late = true;
+    for (size_t i = 0; i < n->pods.len; i++) {
+        const struct dpod *p = n->pods.p[i];
+        if (!has_failed(&p->pub))
+            continue;
+        first = first ? first : p->pub.error;
+        late = late && p->outlasted;
+    }
+    _cleanup_free_ char *failed = names_of(n, has_failed), *rest = names_of(n, is_not_tried);
+    drain_node_end(d, n, late ? DRAIN_TIMED_OUT : DRAIN_FAILED,
+                   "%u pod%s could not be evicted (%s): %s%s%s", n->pub.failed, s_of(n->pub.failed),
+                   failed, strna(first), *rest ? "; not tried: " : "", rest);
+}
+
+static void evict(struct drain *d, struct dnode *n) {
+    bool confirmed = drain_confirm(d, n, &n->pods_list, &kind_pod);
+    drain_pods_look(d, n);
+    if (is_late(d, n) || is_hopeless(d, n))
+        return;
+    if (!all_known(d, n)) {
+        block_by_reads(d, n);
+        return;
+    }
+    if (open_pods(d, n)) {
+        drain_node_unblock(d, n); /* its pods say what they wait for */
+        return;
+    }
+    if (!confirmed) {
+        drain_confirm_block(d, n, &n->pods_list, &kind_pod);
+        return;
+    }
+    drain_node_unblock(d, n);
+    unsigned blocked = 0;
+    for (size_t i = 0; i < n->pods.len; i++)
+        blocked += n->pods.p[i]->pub.state == DRAIN_POD_BLOCKED;
+    if (n->pub.failed) {
+        end_with_failures(d, n);
+    } else if (blocked) {
+        _cleanup_free_ char *left = remaining(n);
+        drain_node_end(d, n, DRAIN_TIMED_OUT, "%u pod%s would be refused now: %s", blocked,
+                       s_of(blocked), left);
+    } else if (d->opts.dry_run != DRY_RUN_NONE) {
+        drain_node_end(d, n, DRAIN_DONE, "%s", "");
+    } else {
+        drain_node_enter(d, n, DRAIN_DETACHING);
+    }
+}
+
+/* After the pods: late ones send it back. */
+static bool came_again(struct drain *d, struct dnode *n) {
+    drain_pods_look(d, n);
+    if (open_pods(d, n)) {
+        drain_node_enter(d, n, DRAIN_EVICTING);
+        return true;
+    }
+    if (all_known(d, n))
+        return false;
+    block_by_reads(d, n); /* one that has to be looked up first may have to go, too */
+    return true;
+}
+
+static void stop(struct drain *d, struct dnode *n) {
+    bool began = n->pub.phase > DRAIN_WAITING;
+    _cleanup_free_ char *left = remaining(n);
+    drain_node_end(d, n, DRAIN_STOPPED, "%s%s%s", d->stopped,
+                   !began  ? ": not begun"
+                   : *left ? "; still there: "
+                           : "",
+                   began ? left : "");
+}
+
+static void step_once(struct drain *d, struct dnode *n, const struct node *node) {
+    switch (n->pub.phase) {
+    case DRAIN_WAITING:
+        if (n->gate == GATE_SHUT)
+            is_late(d, n);
+        break;
+    case DRAIN_CORDONING:
+        if (n->action || !is_late(d, n))
+            cordon(d, n, node);
+        break;
+    case DRAIN_CHECKING:
+        if (!lost_hold(d, n, node) && !is_late(d, n))
+            check(d, n);
+        break;
+    case DRAIN_EVICTING:
+        if (!lost_hold(d, n, node))
+            evict(d, n);
+        break;
+    case DRAIN_DETACHING:
+        if (lost_hold(d, n, node) || came_again(d, n) || is_late(d, n))
+            break;
+        if (!drain_volumes_gone(d, n))
+            break;
+        if (n->may_return > d->now.mono) {
+            drain_wake(d, n->may_return);
+            break;
+        }
+        if (!drain_may_operate(d, n))
+            break;
+        if (d->opts.wait_rescheduled)
+            drain_node_enter(d, n, DRAIN_RETURNING);
+        else
+            drain_node_end(d, n, DRAIN_DONE, "%s", "");
+        break;
+    case DRAIN_RETURNING:
+        if (lost_hold(d, n, node) || came_again(d, n) || is_late(d, n))
+            break;
+        if (drain_owners_well(d, n))
+            drain_node_end(d, n, DRAIN_DONE, "%s", "");
+        break;
+    case DRAIN_UNDOING:
+        undo(d, n, node);
+        break;
+    default:
+        break;
+    }
+}
+
+/* NULL when it is gone, also when another one has its name now: that is none of ours. */
+static const struct node *same_node(const struct drain *d, struct dnode *n) {
+    const struct node *node = cluster_node(d->cluster, n->pub.name);
+    if (!node || n->pub.phase == DRAIN_WAITING)
+        return node;
+    if (!n->uid)
+        n->uid = xstrdup(strna(node->meta.uid));
+    return str_same(n->uid, strna(node->meta.uid)) ? node : NULL;
+}
+
+void drain_node_step(struct drain *d, struct dnode *n) {
+    for (;;) {
+        enum drain_phase phase = n->pub.phase;
+        n->dirty = false;
+        if (drain_ended(phase))
+            return;
+        const struct node *node = same_node(d, n);
+        if (d->stopped && phase != DRAIN_UNDOING) {
+            if (n->asking || n->action)
+                return; /* their answers come first, so that what is said is true */
+            stop(d, n);
+        } else if (!node && phase != DRAIN_WAITING && phase != DRAIN_UNDOING) {
+            n->pub.cordoned_by_us = n->wrote = n->took = false; /* nothing is left to undo */
+            drain_node_end(d, n, DRAIN_FAILED, "%s",
+                           phase == DRAIN_CORDONING ? "there is no such node"
+                                                    : "the node was deleted during the drain");
+        } else {
+            step_once(d, n, node);
+        }
+        if (n->pub.phase == phase)
+            return;
+    }
+}
