@@ -1,5 +1,6 @@
 /* Blockers: the stable, coded reasons why something waits or would wait. One table from which
- * messages, help and documentation are made; a code never changes its meaning. */
+ * messages, help and documentation (docs/blockers.md) are made; a code never changes its meaning.
+ */
 #ifndef ENGINE_BLOCKER_H
 #define ENGINE_BLOCKER_H
 
@@ -12,9 +13,36 @@ enum blocker_code {
     BLOCKER_PDB_SYNC_FAILED,
     BLOCKER_PDB_NO_BUDGET,
     BLOCKER_BARE_POD,
+    BLOCKER_DAEMON_POD,
     BLOCKER_LOCAL_STORAGE,
+    BLOCKER_LOCAL_PV,
+    BLOCKER_NO_ROOM,
     BLOCKER_TERMINATING_STUCK,
     BLOCKER_NODE_NOT_READY,
+    BLOCKER_FINALIZER_STUCK,
+    BLOCKER_NODE_UNREACHABLE,
+    BLOCKER_VOLUME_ATTACHED,
+    BLOCKER_NAMESPACE_TERMINATING,
+    BLOCKER_ADMISSION_DENIED,
+    BLOCKER_EVICTION_IN_PROGRESS,
+    BLOCKER_PDB_BROKEN,
+    BLOCKER_FORBIDDEN,
+    BLOCKER_SERVER_TROUBLE,
+    BLOCKER_RATE_LIMITED,
+    BLOCKER_PINNED,
+    BLOCKER_RETURNS,
+    BLOCKER_DO_NOT_DISRUPT,
+    BLOCKER_JOB_RUNNING,
+    BLOCKER_SURGE_PENDING,
+    BLOCKER_NOT_RESCHEDULED,
+    BLOCKER_MAX_UNAVAILABLE,
+    BLOCKER_CORDON_CONTENDED,
+    BLOCKER_LAST_REPLICA,
+    BLOCKER_QUORUM_AT_RISK,
+    BLOCKER_STORAGE_NOT_OK,
+    BLOCKER_PRIMARY_ON_NODE,
+    BLOCKER_NOT_MIGRATABLE,
+    BLOCKER_CHECK_UNKNOWN,
     BLOCKER_CODES,
 };
 
@@ -26,6 +54,7 @@ struct blocker_row {
     bool clears_itself; /* else somebody must do something */
     const char *meaning;
     const char *hint; /* what to do */
+    const char *ends; /* what must be seen for the wait to be over */
 };
 
 const struct blocker_row *blocker_row(enum blocker_code code);

@@ -5,17 +5,19 @@
 #include <string.h>
 
 #include "engine/fit_internal.h"
+#include "engine/next_mark.h"
 #include "engine/podrole.h"
 
 /* --- hashing --- */
 
 struct name {
     const char *ns, *name;
+    uint32_t hash; /* of a pod: most that are met on the way to it need no further look */
 };
 
 uint32_t fit_hash_name(const struct fit *f, const char *ns, const char *name) {
     uint32_t h = hash_more(f->seed, strna(name), strlen(strna(name)));
-    return str_empty(ns) ? h : hash_more(h, ns, strlen(ns));
+    return ns && *ns ? hash_more(h, ns, strlen(ns)) : h;
 }
 
 static uint32_t node_hash(const void *entry) {
@@ -33,19 +35,30 @@ static uint32_t pod_hash(const void *entry) {
 static bool pod_equal(const void *entry, const void *key_) {
     const struct fit_pod *p = entry;
     const struct name *key = key_;
-    return str_same(p->name, key->name) && str_same(p->ns, key->ns);
+    return p->hash == key->hash && str_same(p->name, key->name) && str_same(p->ns, key->ns);
 }
 
 static const struct htab_ops node_ops = {node_hash, node_equal};
 static const struct htab_ops pod_ops = {pod_hash, pod_equal};
 
-struct fit_node *fit_node_find(const struct fit *f, const char *name) {
-    return htab_find(&f->names, fit_hash_name(f, NULL, name), strna(name));
+/* Names of nodes in pods are mostly the entry of the pool that the node's own is. */
+static struct fit_node **node_near(struct fit *f, const char *name) {
+    return &f->near[((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (FIT_NEAR - 1)];
+}
+
+struct fit_node *fit_node_find(struct fit *f, const char *name) {
+    struct fit_node **near = node_near(f, name);
+    if (*near && (*near)->meta.name == name)
+        return *near;
+    struct fit_node *n = htab_find(&f->names, fit_hash_name(f, NULL, name), strna(name));
+    if (n && n->meta.name == name)
+        *near = n;
+    return n;
 }
 
 static struct fit_pod *pod_find(const struct fit *f, const char *ns, const char *name) {
-    struct name key = {ns, name};
-    return htab_find(&f->pods, fit_hash_name(f, ns, name), &key);
+    struct name key = {ns, name, fit_hash_name(f, ns, name)};
+    return htab_find(&f->pods, key.hash, &key);
 }
 
 /* --- where pods are --- */
@@ -125,6 +138,8 @@ static struct fit_node *node_get(struct fit *f, const char *name) {
 static void node_put(struct fit *f, struct fit_node *n) {
     if (n->known || n->pods.len || n->nominated.len)
         return;
+    if (*node_near(f, n->meta.name) == n)
+        *node_near(f, n->meta.name) = NULL;
     htab_remove(&f->names, n->hash, n->meta.name);
     pool_unref(f->pool, n->meta.name);
     fit_load_done(&n->used);
@@ -177,6 +192,17 @@ void fit_put_node(struct fit *f, const struct node *node) {
         fit_room_of(node->allocatable, &n->room, &n->room_pods);
     }
     n->unschedulable = node->unschedulable;
+    n->avoided = false;
+}
+
+void fit_avoid_node(struct fit *f, const char *name) {
+    struct fit_node *n = fit_node_find(f, name);
+    if (!n || !n->known)
+        return;
+    n->avoided = true;
+    for (size_t i = 0; i < list_len(n->taints); i++)
+        if (str_same(n->taints[i].key, NEXT_TAINT)) /* it has it: it counts once */
+            n->avoided = false;
 }
 
 void fit_remove_node(struct fit *f, const char *name) {
@@ -187,7 +213,7 @@ void fit_remove_node(struct fit *f, const char *name) {
     fit_vec_drop(&f->nodes, n->index);
     if (n->index < f->nodes.len)
         f->nodes.p[n->index]->index = n->index;
-    n->known = n->unschedulable = false;
+    n->known = n->unschedulable = n->avoided = false;
     node_relabel(f, n, NULL);
     pool_unref(f->pool, n->taints);
     pool_unref(f->pool, n->allocatable);
@@ -220,13 +246,23 @@ static void pod_leave(struct fit *f, struct fit_pod *p) {
     mem_clear(&p->own);
 }
 
+static void pod_forget(struct fit *f, struct fit_pod *p) {
+    struct name key = {p->ns, p->name, p->hash};
+    if (p->name) {
+        htab_remove(&f->pods, p->hash, &key);
+        return;
+    }
+    fit_vec_drop(&f->unnamed, p->hash);
+    if (p->hash < f->unnamed.len)
+        f->unnamed.p[p->hash]->hash = p->hash;
+}
+
 static void pod_free(struct fit *f, struct fit_pod *p) {
-    struct name key = {p->ns, p->name};
     if (p->at)
         pod_leave(f, p);
     if (!--p->cohort->pods)
         f->idle++;
-    htab_remove(&f->pods, p->hash, &key);
+    pod_forget(f, p);
     pool_unref(f->pool, p->ns);
     pool_unref(f->pool, p->name);
     pool_unref(f->pool, p->uid);
@@ -241,6 +277,11 @@ static struct fit_pod *pod_new(struct fit *f, const struct pod *pod) {
     p->hash = fit_hash_name(f, p->ns, p->name);
     htab_insert(&f->pods, p);
     return p;
+}
+
+static void pod_own(struct fit_pod *p, const struct pod *pod) {
+    p->own = xnew(struct fit_load);
+    fit_load_of(fit_spec(pod->spec), pod, p->own);
 }
 
 enum stay { PLACED, ASSUMED, NOMINATED };
@@ -270,10 +311,8 @@ static void pod_set(struct fit *f, struct fit_pod *p, const struct pod *pod, con
     p->cohort = cohort;
     p->leaving = leaving;
     p->assumed = stay == ASSUMED;
-    if (differs) {
-        p->own = xnew(struct fit_load);
-        fit_load_of(fit_spec(pod->spec), pod, p->own);
-    }
+    if (differs)
+        pod_own(p, pod);
     if (!node)
         node = node_get(f, name);
     if (stay == NOMINATED)
@@ -321,6 +360,26 @@ void fit_assume(struct fit *f, const struct pod *pod, const char *node) {
     pool_unref(f->pool, name);
 }
 
+struct fit_pod *fit_add(struct fit *f, const struct pod *like, const char *node) {
+    struct fit_pod *p = xnew(struct fit_pod);
+    p->ns = pool_ref(like->meta.ns);
+    p->hash = (uint32_t)f->unnamed.len;
+    *vec_push(&f->unnamed) = p;
+    p->cohort = fit_cohort_get(f, like);
+    if (!p->cohort->pods++)
+        f->idle--;
+    p->leaving = like->meta.deleted;
+    p->assumed = true;
+    if (fit_load_differs(fit_spec(like->spec), like))
+        pod_own(p, like);
+    fit_pod_place(f, p, node_get(f, node));
+    return p;
+}
+
+void fit_take(struct fit *f, struct fit_pod *added) {
+    pod_free(f, added);
+}
+
 void fit_remove_pod(struct fit *f, const char *ns, const char *name) {
     struct fit_pod *p = pod_find(f, ns, name);
     if (p)
@@ -351,7 +410,9 @@ struct fit *fit_new(struct pool *pool) {
     static const char hostname[] = "kubernetes.io/hostname", zone[] = "topology.kubernetes.io/zone";
     struct fit *f = xnew(struct fit);
     f->pool = pool;
-    f->seed = pool_seed(pool);
+    /* Not as a store's: whoever fills the picture from one would put all names side by side. */
+    uint32_t seed = pool_seed(pool);
+    f->seed = hash_more(0x9e3779b9u, &seed, sizeof seed);
     f->hostname = pool_str(pool, hostname, strlen(hostname));
     f->zone = pool_str(pool, zone, strlen(zone));
     htab_init(&f->names, &node_ops);
@@ -370,14 +431,47 @@ void **fit_entries(const struct htab *t) {
     return list;
 }
 
+/* All go: what they count for others need not be counted back one by one. */
+static void pod_end(struct fit *f, struct fit_pod *p) {
+    if (p->placed && p->at->known)
+        fit_claims_use(f, p->ns, p->cohort->shape->spec, -1);
+    p->cohort->group->pods.len = 0;
+    f->idle += !--p->cohort->pods;
+    if (p->own)
+        fit_load_done(p->own);
+    free(p->own);
+    pool_unref(f->pool, p->ns);
+    pool_unref(f->pool, p->name);
+    pool_unref(f->pool, p->uid);
+    free(p);
+}
+
+static void pods_end(struct fit *f) {
+    struct fit_pod *p;
+    for (uint32_t i = 0; (p = htab_next(&f->pods, &i));)
+        pod_end(f, p);
+    for (size_t i = 0; i < f->unnamed.len; i++)
+        pod_end(f, f->unnamed.p[i]);
+    f->unnamed.len = 0;
+}
+
+static void nodes_end(struct fit *f) {
+    _cleanup_free_ void **nodes = fit_entries(&f->names);
+    for (size_t i = 0; nodes[i]; i++) {
+        struct fit_node *n = nodes[i];
+        n->pods.len = n->nominated.len = 0;
+        if (n->known)
+            fit_remove_node(f, n->meta.name);
+        else
+            node_put(f, n);
+    }
+}
+
 void fit_free(struct fit *f) {
     if (!f)
         return;
-    _cleanup_free_ void **pods = fit_entries(&f->pods);
-    for (size_t i = 0; pods[i]; i++)
-        pod_free(f, pods[i]);
-    while (f->nodes.len)
-        fit_remove_node(f, f->nodes.p[f->nodes.len - 1]->meta.name);
+    pods_end(f);
+    nodes_end(f);
     fit_tables_done(f);
     _cleanup_free_ void **cohorts = fit_entries(&f->cohorts);
     for (size_t i = 0; cohorts[i]; i++)
@@ -398,6 +492,7 @@ void fit_free(struct fit *f) {
     htab_done(&f->topos);
     htab_done(&f->spaces);
     vec_done(&f->nodes);
+    vec_done(&f->unnamed);
     vec_done(&f->wide);
     vec_done(&f->found);
     vec_done(&f->scores);

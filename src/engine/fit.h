@@ -41,6 +41,9 @@ void fit_free(struct fit *f); /* before the pool */
 void fit_put_node(struct fit *f, const struct node *node);
 /* Its pods stay known: they count again when the node comes back. */
 void fit_remove_node(struct fit *f, const char *name);
+/* From now until it is put again, as if it had the mark of engine/next_mark.h, a PreferNoSchedule
+ * taint: pods that do not tolerate it go there when they like nothing better. */
+void fit_avoid_node(struct fit *f, const char *name);
 size_t fit_node_count(const struct fit *f);
 /* for (size_t i = 0; i < fit_node_count(f); i++): in an order that only steps change. */
 const char *fit_node_name(const struct fit *f, size_t i);
@@ -52,6 +55,12 @@ void fit_put_pod(struct fit *f, const struct pod *pod);
  * changes nothing, as long as it is the same pod (its uid). */
 void fit_assume(struct fit *f, const struct pod *pod, const char *node);
 void fit_remove_pod(struct fit *f, const char *ns, const char *name);
+
+/* One pod more like this one on the node, without a name, for those who ask "what if" by the
+ * thousand: what is returned is what it is known by, until it is taken away or the picture goes. */
+struct fit_pod *fit_add(struct fit *f, const struct pod *like, const char *node);
+void fit_take(struct fit *f, struct fit_pod *added);
+
 /* Where it takes room, or NULL. */
 const char *fit_pod_node(const struct fit *f, const char *ns, const char *name);
 
@@ -121,6 +130,11 @@ bool fit_check(struct fit *f, const struct pod *pod, const char *node, struct fi
  * told apart by `random`. In a large cluster it is not the best of all nodes but, as in the real
  * scheduler, of the first few hundred that fit. The picture does not change: fit_assume() does. */
 const char *fit_place(struct fit *f, const struct pod *pod, uint64_t random);
+
+/* Any node that the pod fits, or NULL: cheap, for those who ask often. All nodes get their turn. Of
+ * its likes and dislikes only PreferNoSchedule taints count, among as many nodes as fit_place()
+ * compares. */
+const char *fit_any(struct fit *f, const struct pod *pod);
 
 /* Why the pod fits no node, in the words of the FailedScheduling event and the pod's condition:
  * "0/5 nodes are available: 1 node(s) were unschedulable, 4 Insufficient cpu. ...". False, and

@@ -58,6 +58,7 @@ struct key {
     const struct pair *labels;
     const char *owner;
     const struct pod_spec *spec;
+    uint64_t hash; /* of the others: most that are met on the way need no further look */
 };
 
 static uint32_t cohort_hash(const void *entry) {
@@ -67,7 +68,7 @@ static uint32_t cohort_hash(const void *entry) {
 static bool cohort_equal(const void *entry, const void *key_) {
     const struct fit_cohort *c = entry;
     const struct key *key = key_;
-    return c->shape->spec == key->spec && c->group->labels == key->labels &&
+    return c->hash == key->hash && c->shape->spec == key->spec && c->group->labels == key->labels &&
            c->group->owner == key->owner && c->group->space->name == key->ns;
 }
 
@@ -124,8 +125,11 @@ static void constraints_done(struct fit *f, fit_constraints *list) {
 }
 
 void fit_cohort_free(struct fit *f, struct fit_cohort *c) {
-    struct key key = {c->group->space->name, c->group->labels, c->group->owner, c->shape->spec};
+    struct key key = {c->group->space->name, c->group->labels, c->group->owner, c->shape->spec,
+                      c->hash};
     assert(!c->pods);
+    if (f->ask.cohort == c)
+        f->ask.cohort = NULL;
     htab_remove(&f->cohorts, c->hash, &key);
     f->idle--;
     for (size_t i = 0; i < c->held.len; i++)
@@ -151,14 +155,16 @@ static void sweep(struct fit *f) {
 }
 
 struct fit_cohort *fit_cohort_get(struct fit *f, const struct pod *pod) {
-    struct key key = {pod->meta.ns, pod->meta.labels, spread_owner(pod), pod->spec};
-    uint32_t hash = hash_bytes(&key, sizeof key);
-    struct fit_cohort *c = htab_find(&f->cohorts, hash, &key);
+    struct key key = {pod->meta.ns, pod->meta.labels, spread_owner(pod), pod->spec, 0};
+    key.hash = hash_bytes(&key, offsetof(struct key, hash));
+    if (f->ask.cohort && cohort_equal(f->ask.cohort, &key)) /* it was just asked about */
+        return f->ask.cohort;
+    struct fit_cohort *c = htab_find(&f->cohorts, (uint32_t)key.hash, &key);
     if (c)
         return c;
     sweep(f);
     c = xnew(struct fit_cohort);
-    c->hash = hash;
+    c->hash = (uint32_t)key.hash;
     c->shape = shape_get(f, key.spec);
     c->group = fit_group_get(f, key.ns, key.labels, key.owner);
     hold_terms(f, c);

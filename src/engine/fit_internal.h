@@ -23,6 +23,7 @@ enum {
      * are looked up among the labels. */
     FIT_TOPO_SLOTS = 8,
     FIT_SCORE_MAX = 100, /* MaxNodeScore */
+    FIT_NEAR = 8192, /* a power of two: 5,000 nodes, which is a large cluster, and little memory */
     /* Terms of each sort, and spread constraints, that a pod may have: nobody needs so many, and
      * each costs memory for every node. */
     FIT_LIST_MAX = 256,
@@ -67,7 +68,7 @@ struct fit_node {
     struct meta meta; /* name and labels only, as selectors want them */
     uint32_t hash, index;
     bool known; /* false: there are only pods that name it */
-    bool unschedulable;
+    bool unschedulable, avoided;
     const struct taint *taints;
     const struct pair_qty *allocatable;
     struct fit_amounts room;
@@ -191,8 +192,8 @@ struct fit_rule {
 };
 
 struct fit_pod {
-    const char *ns, *name, *uid;
-    uint32_t hash;
+    const char *ns, *name, *uid; /* no name: it is in fit->unnamed */
+    uint32_t hash;               /* of the name; its place there */
     struct fit_cohort *cohort;
     struct fit_node *at; /* where it is placed or nominated; NULL: neither */
     bool placed, nominated, assumed, leaving;
@@ -282,6 +283,8 @@ struct fit {
     struct htab names, pods, cohorts, shapes, groups, rules, topos, spaces;
     struct htab claims, volumes, storages;
     VEC(struct fit_node *) nodes; /* known ones */
+    VEC(struct fit_pod *) unnamed;
+    struct fit_node *near[FIT_NEAR]; /* some of `names`, found by the address of their name */
     VEC(struct fit_rule *) wide;
     uint32_t idle; /* cohorts */
     struct fit_topo *slots[FIT_TOPO_SLOTS];
@@ -309,7 +312,7 @@ uint32_t fit_hash_name(const struct fit *f, const char *ns, const char *name);
 /* All entries of a table, to be freed one by one; free() the array. */
 void **fit_entries(const struct htab *t);
 
-struct fit_node *fit_node_find(const struct fit *f, const char *name);
+struct fit_node *fit_node_find(struct fit *f, const char *name);
 /* A pod that is in the picture takes its room, or gives it back. */
 void fit_pod_place(struct fit *f, struct fit_pod *p, struct fit_node *node);
 void fit_pod_unplace(struct fit *f, struct fit_pod *p);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/fit_internal.h"
+#include "engine/next_mark.h"
 #include "model/selector.h"
 
 /* --- taints --- */
@@ -48,7 +49,8 @@ bool fit_check_unschedulable(struct fit_ask *ask, const struct fit_node *node) {
 /* How many PreferNoSchedule taints the pod does not tolerate. A toleration of another effect does
  * not match them anyway. */
 int64_t fit_score_taints(const struct pod_spec *spec, const struct fit_node *node) {
-    int64_t n = 0;
+    static const struct taint avoid = {.key = NEXT_TAINT, .effect = "PreferNoSchedule"};
+    int64_t n = node->avoided && !tolerated(spec->tolerations, &avoid);
     for (size_t i = 0; i < list_len(node->taints); i++)
         if (str_same(node->taints[i].effect, "PreferNoSchedule") &&
             !tolerated(spec->tolerations, &node->taints[i]))

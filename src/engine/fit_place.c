@@ -38,6 +38,27 @@ static void find(struct fit *f, size_t limit) {
     f->next = n ? (f->next + looked) % n : 0;
 }
 
+/* As above; of those that fit only one that the pod has least reason to avoid. */
+static void find_one(struct fit *f, size_t limit) {
+    size_t n = f->nodes.len, looked = 0, fitting = 0;
+    struct fit_node *best = NULL;
+    int64_t least = INT64_MAX;
+    for (; looked < n && least && fitting < limit; looked++) {
+        struct fit_node *node = f->nodes.p[(f->next + looked) % n];
+        if (!fit_ask_node(f, node))
+            continue;
+        int64_t avoids = fit_score_taints(f->ask.spec, node);
+        fitting++;
+        if (avoids < least) {
+            least = avoids;
+            best = node;
+        }
+    }
+    f->next = n ? (f->next + looked) % n : 0;
+    if (best)
+        *vec_push(&f->found) = best;
+}
+
 /* One of those with the best score. */
 static const char *pick(const struct fit *f, uint64_t random) {
     const struct fit_score *list = f->scores.p;
@@ -54,14 +75,15 @@ static const char *pick(const struct fit *f, uint64_t random) {
     return NULL; /* not reached: one of them is the best */
 }
 
-const char *fit_place(struct fit *f, const struct pod *pod, uint64_t random) {
+/* The nodes that fit are in f->found: as many as the scheduler compares, or any one. */
+static void look(struct fit *f, const struct pod *pod, bool any) {
     struct fit_ask *ask = &f->ask;
     f->found.len = 0;
     if (!fit_ask(f, pod))
-        return NULL;
+        return;
     if (!f->nodes.len) {
         fit_no(ask, FIT_NO_NODE, NULL);
-        return NULL;
+        return;
     }
     /* The node that was cleared for it comes first. */
     if (pod->nominated)
@@ -69,7 +91,16 @@ const char *fit_place(struct fit *f, const struct pod *pod, uint64_t random) {
     if (!f->found.len && ask->only_some)
         find_among(f, ask->only.p, ask->only.len);
     else if (!f->found.len)
-        find(f, enough(f->nodes.len));
+        (any ? find_one : find)(f, enough(f->nodes.len));
+}
+
+const char *fit_any(struct fit *f, const struct pod *pod) {
+    look(f, pod, true);
+    return f->found.len ? f->found.p[0]->meta.name : NULL;
+}
+
+const char *fit_place(struct fit *f, const struct pod *pod, uint64_t random) {
+    look(f, pod, false);
     if (f->found.len < 2)
         return f->found.len ? f->found.p[0]->meta.name : NULL;
     fit_rate(f);

@@ -17,6 +17,22 @@ enum {
     STUCK_AFTER = 60,
 };
 
+/* Marks on nodes that others set: seed 002's reboot manager, kured, Flatcar's update operator. */
+#define FLUO "flatcar-linux-update.v1.flatcar-linux.net/"
+static const struct mark {
+    const char *key, *value; /* NULL: any */
+} rebooting_marks[] = {{"rebootmanager/status", "Rebooting"},
+                       {"weave.works/kured-reboot-in-progress", NULL},
+                       {FLUO "reboot-in-progress", "true"}},
+  needed_marks[] = {{FLUO "reboot-needed", "true"}};
+
+const char *node_phase_word(enum node_phase phase) {
+    static const char *const words[] = {
+        [NODE_IDLE] = "Idle",       [NODE_CORDONED] = "Cordoned", [NODE_DRAINING] = "Draining",
+        [NODE_BLOCKED] = "Blocked", [NODE_DRAINED] = "Drained",   [NODE_REBOOTING] = "Rebooting"};
+    return words[phase];
+}
+
 struct taking {
     struct pdbs *pdbs;
     struct arena *arena;
@@ -34,7 +50,8 @@ static void block(struct taking *t, enum blocker_code code, const char *object, 
             return;
         }
     }
-    *vec_push(&t->blockers) = (struct survey_blocker){code, object, message, pods};
+    *vec_push(&t->blockers) =
+        (struct survey_blocker){.code = code, .object = object, .message = message, .pods = pods};
 }
 
 static const char *full_name(struct taking *t, const struct meta *meta) {
@@ -55,12 +72,18 @@ static void look_at_budgets(struct taking *t, const struct pod *pod) {
     if (verdict == BUDGET_ALLOWS)
         return;
     if (verdict == BUDGET_MULTIPLE) {
-        for (size_t i = 0; i < n; i++)
+        _cleanup_str_ struct str set = STR_INIT;
+        str_addf(&set, "%s/", strna(pod->meta.ns));
+        for (size_t i = 0; i < n; i++) {
             str_addf(&words, "%s%s", i ? ", " : "", budgets[i]->meta.name);
+            str_addf(&set, "%s%s", i ? "," : "", budgets[i]->meta.name);
+        }
         block(t, BLOCKER_MULTIPLE_PDBS, full_name(t, &pod->meta),
               arena_printf(t->arena, "pod %s is selected by %zu budgets: %s",
                            full_name(t, &pod->meta), n, str_get(&words)),
               1);
+        t->blockers.p[t->blockers.len - 1].budgets =
+            arena_strndup(t->arena, str_get(&set), set.len);
         return;
     }
     budget_explain(budgets[0], &words);
@@ -126,6 +149,50 @@ static void look_at_health(struct taking *t, struct survey_node *sn) {
               0);
 }
 
+static bool has_mark(const struct node *node, const struct mark *marks, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const char *value = map_get(node->meta.annotations, marks[i].key);
+        if (value && (!marks[i].value || streq(value, marks[i].value)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_true(const struct node *node, const char *type, int64_t *since) {
+    const struct node_condition *c = node_condition_find(node->conditions, type);
+    bool yes = c && str_same(c->c.status, "True");
+    if (yes)
+        *since = c->c.changed;
+    return yes;
+}
+
+bool survey_holds(const struct survey_blocker *b) {
+    return b->told || (b->code != BLOCKER_BARE_POD && b->code != BLOCKER_LOCAL_STORAGE &&
+                       b->code != BLOCKER_NODE_NOT_READY);
+}
+
+static void look_at_phase(struct survey_node *sn) {
+    const struct node *node = sn->node;
+    sn->needs_reboot = has_mark(node, needed_marks, ARRAY_LEN(needed_marks));
+    if (has_mark(node, rebooting_marks, ARRAY_LEN(rebooting_marks))) {
+        sn->phase = NODE_REBOOTING;
+        return;
+    }
+    if (!node->unschedulable) /* what its conditions say is of an earlier time */
+        return;
+    if (is_true(node, "DrainInProgress", &sn->phase_since)) {
+        sn->phase = NODE_DRAINING;
+        for (size_t i = 0; i < sn->n_blockers; i++)
+            if (survey_holds(&sn->blockers[i]))
+                sn->phase = NODE_BLOCKED;
+    } else if (is_true(node, "Drained", &sn->phase_since)) {
+        sn->phase = NODE_DRAINED;
+    } else {
+        sn->phase = NODE_CORDONED;
+        sn->phase_since = sn->cordon.since;
+    }
+}
+
 /* Errors before warnings, then by code, then what holds more pods, then by name. */
 static int compare_blockers(const void *a, const void *b) {
     const struct survey_blocker *x = a, *y = b;
@@ -139,6 +206,17 @@ static int compare_blockers(const void *a, const void *b) {
     return strcmp(x->object, y->object);
 }
 
+static void keep_blockers(struct arena *arena, struct survey_blocker *list, size_t n,
+                          struct survey_node *sn) {
+    if (!n)
+        return;
+    qsort(list, n, sizeof *list, compare_blockers);
+    struct survey_blocker *copy = arena_alloc(arena, n * sizeof *copy);
+    memcpy(copy, list, n * sizeof *copy);
+    sn->blockers = copy;
+    sn->n_blockers = n;
+}
+
 static void look_at_node(struct taking *t, struct survey_node *sn, const struct store *pods,
                          unsigned by_node) {
     size_t n;
@@ -146,16 +224,12 @@ static void look_at_node(struct taking *t, struct survey_node *sn, const struct 
     t->blockers.len = 0;
     look_at_health(t, sn);
     cordon_of(sn->node, t->arena, &sn->cordon);
+    cordon_judge(sn->node, t->now, &sn->cordon);
     const struct object *const *list = store_find(pods, by_node, key, &n);
     for (size_t i = 0; i < n; i++)
         look_at_pod(t, sn, (const struct pod *)list[i]);
-    if (!t->blockers.len)
-        return;
-    qsort(t->blockers.p, t->blockers.len, sizeof t->blockers.p[0], compare_blockers);
-    struct survey_blocker *copy = arena_alloc(t->arena, t->blockers.len * sizeof *copy);
-    memcpy(copy, t->blockers.p, t->blockers.len * sizeof *copy);
-    sn->blockers = copy;
-    sn->n_blockers = t->blockers.len;
+    keep_blockers(t->arena, t->blockers.p, t->blockers.len, sn);
+    look_at_phase(sn);
 }
 
 void survey_take(const struct store *nodes, const struct store *pods, unsigned by_node,
@@ -175,4 +249,159 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
     vec_done(&t.blockers);
     free(sorted);
     *out = (struct survey){list, kept};
+}
+
+/* --- what drains have told --- */
+
+bool survey_drains(const struct survey *s) {
+    for (size_t i = 0; i < s->n; i++)
+        if (s->nodes[i].phase == NODE_DRAINING || s->nodes[i].phase == NODE_BLOCKED)
+            return true;
+    return false;
+}
+
+static int64_t last_of(const struct kube_event *e) {
+    return MAX_OF(e->last, e->time);
+}
+
+static bool is_about(const struct kube_event *e, const struct node *node, const char *reason) {
+    return str_same(e->object.kind, "Node") && str_same(e->object.name, node->meta.name) &&
+           str_same(e->reason, reason);
+}
+
+/* "PDBNoBudget shop/web: needs ...", as drains write it. */
+static bool parse_told(const struct kube_event *e, struct arena *arena,
+                       struct survey_blocker *out) {
+    const char *text = strna(e->message), *colon = strstr(text, ": "), *blank = strchr(text, ' ');
+    if (!colon || !blank)
+        return false;
+    const char *end = blank < colon ? blank : colon;
+    struct view name = {text, (size_t)(end - text)};
+    for (int i = 0; i < BLOCKER_CODES; i++) {
+        if (!view_eq(name, view_of(blocker_row((enum blocker_code)i)->name)))
+            continue;
+        size_t len = blank < colon ? (size_t)(colon - blank - 1) : 0;
+        *out = (struct survey_blocker){.code = (enum blocker_code)i,
+                                       .object = arena_strndup(arena, blank + 1, len),
+                                       .message = colon + 2,
+                                       .pods = 1,
+                                       .since = e->first ? e->first : last_of(e),
+                                       .told = true};
+        return true;
+    }
+    return false;
+}
+
+/* The drain has told later that this is over. */
+static bool is_over(const struct store *events, const struct node *node, enum blocker_code code,
+                    int64_t when) {
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(events, &i));) {
+        const struct kube_event *e = (const struct kube_event *)obj;
+        if (is_about(e, node, "DrainUnblocked") && last_of(e) >= when &&
+            str_same(e->message, blocker_row(code)->name))
+            return true;
+    }
+    return false;
+}
+
+/* What can be seen without a drain is seen; of that only since when it is in the way is news. */
+static bool is_seen(enum blocker_code code) {
+    switch (code) {
+    case BLOCKER_MULTIPLE_PDBS:
+    case BLOCKER_PDB_UNSATISFIABLE:
+    case BLOCKER_PDB_SYNC_FAILED:
+    case BLOCKER_PDB_NO_BUDGET:
+    case BLOCKER_BARE_POD:
+    case BLOCKER_LOCAL_STORAGE:
+    case BLOCKER_TERMINATING_STUCK:
+    case BLOCKER_NODE_NOT_READY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void tell_node(struct survey_node *sn, const struct store *events, struct arena *arena) {
+    VEC(struct survey_blocker) list = VEC_INIT;
+    const struct object *obj;
+    struct survey_blocker told;
+    for (size_t i = 0; i < sn->n_blockers; i++)
+        *vec_push(&list) = sn->blockers[i];
+    for (uint32_t i = 0; (obj = store_next(events, &i));) {
+        const struct kube_event *e = (const struct kube_event *)obj;
+        if (!is_about(e, sn->node, "DrainBlocked") || last_of(e) < sn->phase_since ||
+            !parse_told(e, arena, &told) || is_over(events, sn->node, told.code, last_of(e)))
+            continue;
+        struct survey_blocker *same = NULL;
+        for (size_t k = 0; k < list.len && !same; k++)
+            if (list.p[k].code == told.code && streq(list.p[k].object, told.object))
+                same = &list.p[k];
+        if (same) {
+            same->since = same->since ? MIN_OF(same->since, told.since) : told.since;
+            same->told = true;
+        } else if (!is_seen(told.code)) {
+            *vec_push(&list) = told;
+        }
+    }
+    keep_blockers(arena, list.p, list.len, sn);
+    look_at_phase(sn);
+    vec_done(&list);
+}
+
+void survey_tell(struct survey *s, const struct store *events, struct arena *arena) {
+    for (size_t i = 0; i < s->n; i++)
+        if (s->nodes[i].phase == NODE_DRAINING || s->nodes[i].phase == NODE_BLOCKED)
+            tell_node(&s->nodes[i], events, arena);
+}
+
+/* --- what checks say --- */
+
+static struct survey_blocker blocker_of(const struct check_finding *f, struct arena *arena) {
+    return (struct survey_blocker){
+        .code = f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code,
+        .object = !f->name           ? ""
+                  : str_empty(f->ns) ? f->name
+                                     : arena_printf(arena, "%s/%s", f->ns, f->name),
+        .message = arena_printf(arena, "%s: %s", f->check->name, f->evidence),
+    };
+}
+
+static bool says_so(const struct survey_node *sn, const struct check_finding *f) {
+    bool out = sn->phase != NODE_IDLE;
+    return f->verdict != CHECK_PASS && f->when & (out ? CHECK_OPERATION : CHECK_CORDON);
+}
+
+static struct survey_node *node_of(const struct survey *s, const char *name) {
+    size_t from = 0, to = s->n;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        int c = strcmp(s->nodes[middle].node->meta.name, strna(name));
+        if (!c)
+            return &s->nodes[middle];
+        if (c < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return NULL;
+}
+
+static void add_blocker(struct survey_node *sn, struct survey_blocker b, struct arena *arena) {
+    struct survey_blocker *list = arena_alloc(arena, (sn->n_blockers + 1) * sizeof *list);
+    for (size_t i = 0; i < sn->n_blockers; i++) {
+        list[i] = sn->blockers[i];
+        if (list[i].code == b.code && streq(list[i].object, b.object))
+            return; /* the drain has told it */
+    }
+    list[sn->n_blockers] = b;
+    keep_blockers(arena, list, sn->n_blockers + 1, sn);
+}
+
+void survey_check(struct survey *s, const struct checks *found, struct arena *arena) {
+    for (size_t i = 0; i < found->n; i++) {
+        struct survey_node *sn = node_of(s, found->list[i].node);
+        if (sn && says_so(sn, &found->list[i]))
+            add_blocker(sn, blocker_of(&found->list[i], arena), arena);
+    }
 }

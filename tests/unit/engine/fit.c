@@ -438,6 +438,86 @@ static void runs_repeat_to_the_byte(void **state) {
     assert_true(placed > 2 * 15);
 }
 
+#define MEMBER(labels)                                                                             \
+    "{'metadata':{'namespace':'d','name':'m','uid':'m','labels':{" labels "}},'spec':{"            \
+    "'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"           \
+    "'labelSelector':{'matchLabels':{'app':'m'}},'topologyKey':'zone'}]}}}}"
+
+/* Without a name it counts like any other: for room, for others' rules, until it is taken away. */
+static void pods_without_a_name(void **state) {
+    struct scene *s = *state;
+    struct fit_pod *added[40];
+    scene_put(s, &kind_node,
+              "{'metadata':{'name':'n1','labels':{'zone':'a'}},'status':{'allocatable':{'pods':"
+              "'50','cpu':'10'}}}");
+    scene_node(s, "n2", "'zone':'b'");
+    for (size_t i = 0; i < ARRAY_LEN(added); i++)
+        added[i] = fit_add(s->fit,
+                           scene_pod(s, POD("", "'containers':[{'name':'c','resources':{"
+                                                "'requests':{'cpu':'250m'}}}]")),
+                           "n1");
+    assert_why(s, "n1",
+               POD("", "'containers':[{'name':'c','resources':{'requests':{'cpu':'1m'}}}]"),
+               "Insufficient cpu");
+    /* in any order, and those that are left go with the picture */
+    static const size_t order[] = {0, 39, 20, 1, 38, 7};
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        fit_take(s->fit, added[order[i]]);
+    assert_fits(s, "n1",
+                POD("", "'containers':[{'name':'c','resources':{'requests':{'cpu':'1500m'}}}]"));
+    assert_why(s, "n1",
+               POD("", "'containers':[{'name':'c','resources':{'requests':{'cpu':'1501m'}}}]"),
+               "Insufficient cpu");
+    assert_null(fit_pod_node(s->fit, "d", "new"));
+    /* a named one of the same kind does not take its place */
+    scene_pods(s, 1, "n1", "");
+    struct fit_pod *m = fit_add(s->fit, scene_pod(s, MEMBER("'app':'m'")), "n1");
+    assert_why(s, "n1", MEMBER("'app':'m'"), "node(s) didn't match pod anti-affinity rules");
+    assert_fits(s, "n2", MEMBER("'app':'m'"));
+    assert_why(s, "n1", POD("'app':'m'", ""),
+               "node(s) didn't satisfy existing pods anti-affinity rules");
+    fit_take(s->fit, m);
+    assert_fits(s, "n1", MEMBER("'app':'m'"));
+    assert_fits(s, "n1", POD("'app':'m'", ""));
+}
+
+/* On a node that nobody knows yet, and that goes again. */
+static void pods_without_a_name_nor_a_node(void **state) {
+    struct scene *s = *state;
+    struct fit_pod *p = fit_add(s->fit, scene_pod(s, POD("", "")), "late");
+    fit_add(s->fit, scene_pod(s, POD("", "")), "late");
+    assert_int_equal(fit_node_count(s->fit), 0);
+    scene_put(s, &kind_node, "{'metadata':{'name':'late'},'status':{'allocatable':{'pods':'2'}}}");
+    assert_why(s, "late", POD("", ""), "Too many pods");
+    fit_take(s->fit, p);
+    assert_fits(s, "late", POD("", ""));
+    fit_remove_node(s->fit, "late");
+    scene_put(s, &kind_node, "{'metadata':{'name':'late'},'status':{'allocatable':{'pods':'1'}}}");
+    assert_why(s, "late", POD("", ""), "Too many pods");
+}
+
+/* Names of nodes are remembered by their address; one that comes again is another. */
+static void nodes_that_come_and_go_are_found(void **state) {
+    struct scene *s = *state;
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        for (int k = 0; k < 20000; k += 1 + i * 999) {
+            snprintf(name, sizeof name, "n%d", k);
+            scene_node(s, name, "");
+            assert_fits(s, name, POD("", ""));
+            if (k % 3)
+                fit_remove_node(s->fit, name);
+            if (k % 3)
+                assert_why(s, name, POD("", ""), "!no such node");
+        }
+        for (int k = 0; k < 20000; k++) {
+            snprintf(name, sizeof name, "n%d", k);
+            fit_remove_node(s->fit, name);
+        }
+        assert_int_equal(fit_node_count(s->fit), 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(pods_take_room_where_they_are),
@@ -446,6 +526,9 @@ int main(void) {
         SCENE_TEST(nodes_change),
         SCENE_TEST(nodes_keep_their_order),
         SCENE_TEST(objects_without_a_name_are_nothing),
+        SCENE_TEST(pods_without_a_name),
+        SCENE_TEST(pods_without_a_name_nor_a_node),
+        SCENE_TEST(nodes_that_come_and_go_are_found),
         SCENE_TEST(any_steps_lead_to_the_same_picture),
         cmocka_unit_test(runs_repeat_to_the_byte),
     };

@@ -128,6 +128,101 @@ static void large_clusters_are_not_searched_to_the_end(void **state) {
     assert_int_equal(s->fit->found.len, 6);
 }
 
+/* Any will do, but all have their turn, and the codes tell why there is none. */
+static void any_node_that_fits(void **state) {
+    struct scene *s = *state;
+    unsigned hits[3] = {0};
+    assert_null(fit_any(s->fit, scene_pod(s, POD("", CPU("1")))));
+    node(s, "small", "1");
+    assert_null(fit_any(s->fit, scene_pod(s, POD("", CPU("2")))));
+    assert_int_equal(fit_codes(s->fit), 1u << FIT_RESOURCE);
+    node(s, "a", "4");
+    node(s, "b", "4");
+    node(s, "c", "4");
+    for (int i = 0; i < 9; i++) {
+        const char *name = fit_any(s->fit, scene_pod(s, POD("", CPU("2"))));
+        assert_non_null(name);
+        assert_true(*name >= 'a' && *name <= 'c' && !name[1]);
+        assert_int_equal(s->fit->found.len, 1); /* it does not look any further */
+        hits[*name - 'a']++;
+    }
+    assert_true(hits[0] && hits[1] && hits[2]);
+    /* nothing is taken by a question */
+    fit_assume(s->fit, scene_pod(s, POD("", CPU("4"))), "b");
+    for (int i = 0; i < 4; i++)
+        assert_string_not_equal(
+            fit_any(s->fit, scene_pod(s, "{'metadata':{'namespace':'d','name':'next'},'spec':{" CPU(
+                                             "4") "}}")),
+            "b");
+}
+
+static void tainted(struct scene *s, const char *name, const char *taints) {
+    scene_put(s, &kind_node,
+              "{'metadata':{'name':'%s'},'spec':{'taints':[%s]},'status':{'allocatable':{'pods':"
+              "'9','cpu':'4','memory':'64Gi'}}}",
+              name, taints);
+}
+
+#define RATHER_NOT(key) "{'key':'" key "','effect':'PreferNoSchedule'}"
+
+/* PreferNoSchedule taints are the one thing that any node is not as good as another by. */
+static void any_node_but_rather_not_these(void **state) {
+    struct scene *s = *state;
+    unsigned twice = 0;
+    tainted(s, "a", RATHER_NOT("x"));
+    node(s, "b", "4");
+    tainted(s, "c", RATHER_NOT("x") "," RATHER_NOT("y"));
+    for (int i = 0; i < 9; i++)
+        assert_string_equal(fit_any(s->fit, scene_pod(s, POD("", CPU("2")))), "b");
+    /* who tolerates it sees no difference */
+    for (int i = 0; i < 9; i++)
+        twice +=
+            streq(fit_any(s->fit,
+                          scene_pod(s, POD("", "'tolerations':[{'operator':'Exists'}]," CPU("2")))),
+                  "c");
+    assert_in_range(twice, 2, 4);
+    /* the lesser evil, when there is nothing else */
+    scene_put(s, &kind_node, "{'metadata':{'name':'b'},'spec':{'unschedulable':true}}");
+    for (int i = 0; i < 9; i++)
+        assert_string_equal(fit_any(s->fit, scene_pod(s, POD("", CPU("2")))), "a");
+}
+
+/* What comes is what the taint itself would bring. */
+static void nodes_to_be_avoided(void **state) {
+    struct scene *s = *state;
+    static const char *const pods[] = {
+        POD("", CPU("1")),
+        POD("", "'tolerations':[{'operator':'Exists'}]," CPU("1")),
+        POD("", "'tolerations':[{'key':'slipway.dev/next','operator':'Exists'}]," CPU("1")),
+        POD("", "'tolerations':[{'key':'other','operator':'Exists'}]," CPU("1")),
+    };
+    node(s, "a", "4");
+    node(s, "b", "4");
+    for (size_t i = 0; i < ARRAY_LEN(pods); i++) {
+        node(s, "b", "4");
+        fit_avoid_node(s->fit, "b");
+        _cleanup_free_ char *avoided = xstrdup(scene_scores(s, pods[i]));
+        tainted(s, "b", RATHER_NOT("slipway.dev/next"));
+        assert_string_equal(scene_scores(s, pods[i]), avoided);
+        fit_avoid_node(s->fit, "b"); /* it counts once */
+        assert_string_equal(scene_scores(s, pods[i]), avoided);
+    }
+    assert_string_equal(place(s, pods[0], 0), "a");
+    assert_string_equal(fit_any(s->fit, scene_pod(s, pods[0])), "a");
+    /* until it is put again */
+    node(s, "b", "4");
+    unsigned hits = 0;
+    for (uint64_t r = 0; r < 8; r++)
+        hits += streq(place(s, pods[0], r), "b");
+    assert_int_equal(hits, 4);
+    /* it forbids nothing */
+    fit_avoid_node(s->fit, "b");
+    fit_avoid_node(s->fit, "nobody");
+    scene_put(s, &kind_node, "{'metadata':{'name':'a'},'spec':{'unschedulable':true}}");
+    assert_string_equal(place(s, pods[0], 0), "b");
+    assert_fits(s, "b", POD("", CPU("1")));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(the_best_of_those_that_fit),
@@ -135,6 +230,9 @@ int main(void) {
         SCENE_TEST(nothing_changes_until_it_is_assumed),
         SCENE_TEST(the_nominated_node_comes_first),
         SCENE_TEST(only_the_nodes_that_it_names),
+        SCENE_TEST(any_node_that_fits),
+        SCENE_TEST(any_node_but_rather_not_these),
+        SCENE_TEST(nodes_to_be_avoided),
         SCENE_TEST(large_clusters_are_not_searched_to_the_end),
     };
     return cmocka_run_group_tests_name("engine/fit_place", tests, NULL, NULL);

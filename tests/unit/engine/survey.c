@@ -153,11 +153,187 @@ static void a_filter_leaves_the_others_out(void **state) {
     world_done(&w);
 }
 
+/* A node's phase comes from its own conditions and marks, and only while it is cordoned. */
+static void phases(void **state) {
+    (void)state;
+    static const struct {
+        const char *node;
+        enum node_phase phase;
+        bool reboot;
+    } cases[] = {
+        {"{'metadata':{'name':'n'}," READY "}", NODE_IDLE, false},
+        {"{'metadata':{'name':'n'},'spec':{'unschedulable':true}}", NODE_CORDONED, false},
+        {"{'metadata':{'name':'n'},'spec':{'unschedulable':true},'status':{'conditions':[{'type':"
+         "'DrainInProgress','status':'True'}]}}",
+         NODE_DRAINING, false},
+        {"{'metadata':{'name':'n'},'spec':{'unschedulable':true},'status':{'conditions':[{'type':"
+         "'DrainInProgress','status':'False'},{'type':'Drained','status':'True'}]}}",
+         NODE_DRAINED, false},
+        /* somebody has uncordoned it since */
+        {"{'metadata':{'name':'n'},'status':{'conditions':[{'type':'Drained','status':'True'}]}}",
+         NODE_IDLE, false},
+        {"{'metadata':{'name':'n','annotations':{'rebootmanager/status':'Rebooting'}},'spec':{"
+         "'unschedulable':true}}",
+         NODE_REBOOTING, false},
+        {"{'metadata':{'name':'n','annotations':{'rebootmanager/status':'Ready'}}}", NODE_IDLE,
+         false},
+        {"{'metadata':{'name':'n','annotations':{'weave.works/kured-reboot-in-progress':'x'}}}",
+         NODE_REBOOTING, false},
+        {"{'metadata':{'name':'n','annotations':{"
+         "'flatcar-linux-update.v1.flatcar-linux.net/reboot-needed':'true'}}}",
+         NODE_IDLE, true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        struct survey s;
+        _cleanup_arena_ struct arena arena = ARENA_INIT;
+        world_init(&w);
+        world_add(&w, &kind_node, cases[i].node);
+        survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+        assert_int_equal(s.nodes[0].phase, cases[i].phase);
+        assert_int_equal(s.nodes[0].needs_reboot, cases[i].reboot);
+        assert_int_equal(survey_drains(&s), cases[i].phase == NODE_DRAINING);
+        world_done(&w);
+    }
+}
+
+#define DRAINING                                                                                   \
+    "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':[{'type':"     \
+    "'Ready','status':'True'},{'type':'DrainInProgress','status':'True','lastTransitionTime':"     \
+    "'2026-11-15T07:50:00Z'}]}}"
+
+/* What needs a flag does not hold up a drain that has begun; a budget does. */
+static void a_drain_that_is_blocked(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node, DRAINING);
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'bare','labels':{'app':'a'}},"
+              "'spec':{'nodeName':'n1'}," POD_READY "}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    assert_int_equal(s.nodes[0].phase, NODE_DRAINING);
+    assert_int_equal(s.nodes[0].phase_since, NOW - INT64_C(600) * 1000000);
+    world_add(&w, &kind_pdb,
+              "{'metadata':{'namespace':'x','name':'a'},'spec':{'maxUnavailable':0,'selector':{}},"
+              "'status':{}}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].phase, NODE_BLOCKED);
+    world_done(&w);
+}
+
+static void add_event(struct world *w, struct store *events, const char *name, const char *node,
+                      const char *reason, const char *time, const char *message) {
+    struct object *obj = object_new(&kind_event);
+    struct codec codec;
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *text = xasprintf(
+        "{\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\"},\"involvedObject\":{\"kind\":"
+        "\"Node\",\"name\":\"%s\"},\"reason\":\"%s\",\"message\":\"%s\",\"firstTimestamp\":"
+        "\"2026-11-15T%sZ\",\"lastTimestamp\":\"2026-11-15T%sZ\"}",
+        name, node, reason, message, time, time);
+    codec_init(&codec, w->pool);
+    memset(obj, 0, kind_event.type->size);
+    assert_int_equal(
+        codec_json(&codec, kind_event.type, (struct view){text, strlen(text)}, obj, &err), 0);
+    codec_done(&codec);
+    assert_true(store_put(events, obj));
+}
+
+/* Only what this drain has told, has not taken back, and cannot be seen without it. */
+static void what_a_drain_has_told(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    struct store *events = store_new(&kind_event, w.pool);
+    world_add(&w, &kind_node, DRAINING);
+    world_add(&w, &kind_node, "{'metadata':{'name':'n2'}," READY "}");
+    add_event(&w, events, "a", "n1", "DrainBlocked", "07:52:00",
+              "LastReplica x/pvc-1: the only healthy replica");
+    add_event(&w, events, "b", "n1", "DrainBlocked", "07:53:00", "AdmissionDenied x/p: no");
+    add_event(&w, events, "c", "n1", "DrainUnblocked", "07:54:00", "AdmissionDenied");
+    add_event(&w, events, "d", "n1", "DrainBlocked", "07:40:00", "ReturnsToNode x/p: earlier");
+    add_event(&w, events, "e", "n1", "DrainBlocked", "07:55:00", "PDBNoBudget x/w: over by now");
+    add_event(&w, events, "f", "n1", "DrainBlocked", "07:55:00", "no code at all");
+    add_event(&w, events, "g", "n1", "DrainBlocked", "07:55:00", "");
+    add_event(&w, events, "h", "n2", "DrainBlocked", "07:55:00", "LastReplica x/pvc-2: other");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].phase, NODE_DRAINING);
+    survey_tell(&s, events, &arena);
+    assert_int_equal(s.nodes[0].phase, NODE_BLOCKED);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    const struct survey_blocker *b = &s.nodes[0].blockers[0];
+    assert_int_equal(b->code, BLOCKER_LAST_REPLICA);
+    assert_string_equal(b->object, "x/pvc-1");
+    assert_string_equal(b->message, "the only healthy replica");
+    assert_int_equal(b->since, NOW - INT64_C(480) * 1000000);
+    assert_true(b->told);
+    assert_int_equal(s.nodes[1].n_blockers, 0); /* nobody drains it */
+    store_free(events);
+    world_done(&w);
+}
+
+static struct check_finding finding(const char *node, enum check_verdict verdict, unsigned when,
+                                    enum blocker_code code, const char *name) {
+    return (struct check_finding){.check = check_find("longhorn"),
+                                  .verdict = verdict,
+                                  .when = when,
+                                  .code = code,
+                                  .node = node,
+                                  .kind = "Volume",
+                                  .ns = "x",
+                                  .name = name,
+                                  .evidence = "it is so"};
+}
+
+/* Before the cordon to nodes that are idle, after it to the others; what passes is no news. */
+static void what_checks_say(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node, "{'metadata':{'name':'n1'}," READY "}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n2'},'spec':{'unschedulable':true}," READY "}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n3'}," READY "}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    const struct check_finding list[] = {
+        finding("n1", CHECK_DENY, CHECK_CORDON | CHECK_OPERATION, BLOCKER_LAST_REPLICA, "a"),
+        finding("n9", CHECK_DENY, CHECK_CORDON, BLOCKER_LAST_REPLICA, "a"),
+        finding("n1", CHECK_WAIT, CHECK_OPERATION, BLOCKER_STORAGE_NOT_OK, "b"),
+        finding("n2", CHECK_WAIT, CHECK_OPERATION, BLOCKER_STORAGE_NOT_OK, "b"),
+        finding("n2", CHECK_WAIT, CHECK_CORDON, BLOCKER_LAST_REPLICA, "c"),
+        finding("n1", CHECK_WAIT, CHECK_CORDON, BLOCKER_CODES, NULL),
+        finding("n3", CHECK_PASS, CHECK_CORDON, BLOCKER_QUORUM_AT_RISK, "d"),
+    };
+    survey_check(&s, &(struct checks){.list = list, .n = ARRAY_LEN(list)}, &arena);
+    assert_int_equal(s.nodes[0].n_blockers, 2);
+    assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_LAST_REPLICA);
+    assert_string_equal(s.nodes[0].blockers[0].object, "x/a");
+    assert_string_equal(s.nodes[0].blockers[0].message, "longhorn: it is so");
+    assert_int_equal(s.nodes[0].blockers[1].code, BLOCKER_CHECK_UNKNOWN);
+    assert_string_equal(s.nodes[0].blockers[1].object, "");
+    assert_int_equal(s.nodes[0].phase, NODE_IDLE);
+    assert_int_equal(s.nodes[1].n_blockers, 1);
+    assert_int_equal(s.nodes[1].blockers[0].code, BLOCKER_STORAGE_NOT_OK);
+    assert_int_equal(s.nodes[2].n_blockers, 0);
+    world_done(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_pods_by_what_a_drain_does_with_them),
         cmocka_unit_test(names_what_blocks_the_worst_first),
         cmocka_unit_test(a_filter_leaves_the_others_out),
+        cmocka_unit_test(phases),
+        cmocka_unit_test(a_drain_that_is_blocked),
+        cmocka_unit_test(what_a_drain_has_told),
+        cmocka_unit_test(what_checks_say),
     };
     return cmocka_run_group_tests_name("engine/survey", tests, NULL, NULL);
 }

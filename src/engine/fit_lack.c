@@ -1,0 +1,185 @@
+/* What a pod that fits nowhere lacks. */
+#include "engine/fit_lack.h"
+
+#include "engine/fit_internal.h"
+#include "model/quantity.h"
+
+enum { CORDONED_TRIED = 64 }; /* cordoned nodes that are asked "what if they were not" */
+
+/* --- what is missing --- */
+
+static void print_bytes(int64_t bytes, struct str *out) {
+    static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti"};
+    size_t unit = 0;
+    /* Rounded up: what is told must be enough. */
+    while (unit + 1 < ARRAY_LEN(units) && bytes >= 10 * 1024) {
+        bytes = bytes / 1024 + (bytes % 1024 != 0);
+        unit++;
+    }
+    str_addf(out, "%lld%s", (long long)bytes, units[unit]);
+}
+
+static void print_milli(int64_t milli, struct str *out) {
+    char buf[QUANTITY_LEN];
+    str_add(out, quantity_format(milli, buf));
+}
+
+struct lack {
+    double share;     /* the worst, of what the node has in all */
+    struct str *text; /* "500m cpu and 2Gi memory"; NULL: only the share matters */
+};
+
+static void add_lack(struct lack *l, const char *name, int64_t wants, int64_t used, int64_t room,
+                     void (*print)(int64_t, struct str *)) {
+    /* Sums of fit wrap around (engine/fit_internal.h). */
+    int64_t lacks = (int64_t)((uint64_t)wants - ((uint64_t)room - (uint64_t)used));
+    if (wants <= 0 || lacks <= 0)
+        return;
+    double share = room > 0 ? (double)lacks / (double)room : 1e9;
+    l->share = MAX_OF(l->share, share);
+    if (!l->text)
+        return;
+    str_add(l->text, l->text->len ? " and " : "");
+    print(lacks, l->text);
+    str_addf(l->text, "%s%s", *name ? " " : "", name);
+}
+
+static const struct fit_scalar *scalar(const struct fit_amounts *a, const char *name) {
+    for (size_t i = 0; i < a->scalars.len; i++)
+        if (str_same(a->scalars.p[i].name, name))
+            return &a->scalars.p[i];
+    return NULL;
+}
+
+static void print_pods(int64_t n, struct str *out) {
+    str_addf(out, "%lld pod%s", (long long)n, n == 1 ? "" : "s");
+}
+
+static void print_count(int64_t n, struct str *out) {
+    str_addf(out, "%lld", (long long)n);
+}
+
+static double lack_of(const struct fit_load *load, const struct fit_node *node, struct str *text) {
+    struct lack l = {.text = text}, *out = &l;
+    const struct fit_amounts *wants = &load->amounts, *used = &node->used.amounts,
+                             *room = &node->room;
+    add_lack(out, "cpu", wants->cpu, used->cpu, room->cpu, print_milli);
+    add_lack(out, "memory", wants->memory, used->memory, room->memory, print_bytes);
+    add_lack(out, "ephemeral-storage", wants->ephemeral, used->ephemeral, room->ephemeral,
+             print_bytes);
+    for (size_t i = 0; i < wants->scalars.len; i++) {
+        const char *name = wants->scalars.p[i].name;
+        const struct fit_scalar *u = scalar(used, name), *r = scalar(room, name);
+        add_lack(out, name, wants->scalars.p[i].value, u ? u->value : 0, r ? r->value : 0,
+                 print_count);
+    }
+    add_lack(out, "", 1, (int64_t)node->pods.len, node->room_pods, print_pods);
+    return l.share;
+}
+
+/* --- the nodes one by one --- */
+
+struct search {
+    struct fit *fit;
+    const struct store *nodes;
+    const struct pod *pod;
+    const char *except;
+    struct fit_load load;
+    const struct fit_node *nearest;
+    double share;             /* that it lacks */
+    VEC(const char *) closed; /* cordoned nodes */
+    struct fit_lack *out;
+};
+
+static bool only_short(const struct fit_ask *ask) {
+    for (size_t i = 0; i < ask->reasons.len; i++)
+        if (ask->reasons.p[i].code != FIT_RESOURCE && ask->reasons.p[i].code != FIT_PODS)
+            return false;
+    return ask->reasons.len > 0;
+}
+
+static bool is_cordoned(const struct fit_ask *ask) {
+    return ask->reasons.len && ask->reasons.p[0].code == FIT_UNSCHEDULABLE;
+}
+
+/* The same node without its cordon, and without the taint that goes with it. */
+static bool fits_uncordoned(struct search *s, const struct node *node) {
+    struct fit_verdict v;
+    if (!node)
+        return false;
+    for (size_t i = 0; i < list_len(node->taints); i++)
+        if (!str_same(node->taints[i].key, "node.kubernetes.io/unschedulable"))
+            return false;
+    struct node free = *node;
+    free.unschedulable = false;
+    free.taints = NULL;
+    fit_put_node(s->fit, &free);
+    bool fits = fit_check(s->fit, s->pod, node->meta.name, &v);
+    fit_put_node(s->fit, node);
+    return fits;
+}
+
+static void look_at_node(struct search *s, const struct fit_node *node) {
+    const struct fit_ask *ask = &s->fit->ask;
+    const char *name = node->meta.name;
+    if (fit_ask_node(s->fit, node)) {
+        s->out->fits = s->out->fits ? s->out->fits : name;
+        return;
+    }
+    if (is_cordoned(ask) && s->closed.len < CORDONED_TRIED)
+        *vec_push(&s->closed) = name;
+    if (!only_short(ask))
+        return;
+    double share = lack_of(&s->load, node, NULL);
+    s->out->short_of++;
+    if (!s->nearest || share < s->share ||
+        (share <= s->share && strcmp(name, s->nearest->meta.name) < 0)) {
+        s->nearest = node;
+        s->share = share;
+    }
+}
+
+/* Last: it changes the picture for a moment, and asks anew. */
+static void look_behind_cordons(struct search *s) {
+    for (size_t i = 0; s->nodes && i < s->closed.len; i++) {
+        const char *name = s->closed.p[i];
+        if (str_same(name, s->except) ||
+            !fits_uncordoned(s, (const struct node *)store_get(s->nodes, NULL, name)))
+            continue;
+        s->out->cordoned++;
+        if (!s->out->behind || strcmp(name, s->out->behind) < 0)
+            s->out->behind = name;
+    }
+}
+
+static void search(struct search *s) {
+    const struct fit_ask *ask = &s->fit->ask;
+    if (!fit_ask(s->fit, s->pod)) /* no node could mend it */
+        return;
+    fit_load_of(fit_spec(s->pod->spec), NULL, &s->load);
+    size_t n = ask->only_some ? ask->only.len : fit_node_count(s->fit);
+    for (size_t i = 0; i < n; i++) {
+        const struct fit_node *node =
+            ask->only_some ? fit_node_find(s->fit, ask->only.p[i]) : s->fit->nodes.p[i];
+        if (node && node->known)
+            look_at_node(s, node);
+    }
+    if (s->nearest) {
+        s->out->nearest = s->nearest->meta.name;
+        lack_of(&s->load, s->nearest, &s->out->lack);
+    }
+    look_behind_cordons(s);
+}
+
+void fit_lack_of(struct fit *fit, const struct store *nodes, const struct pod *pod,
+                 const char *except, struct fit_lack *out) {
+    struct search s = {.fit = fit, .nodes = nodes, .pod = pod, .except = except, .out = out};
+    *out = (struct fit_lack){.lack = STR_INIT};
+    search(&s);
+    vec_done(&s.closed);
+    fit_load_done(&s.load);
+}
+
+void fit_lack_done(struct fit_lack *l) {
+    str_done(&l->lack);
+}

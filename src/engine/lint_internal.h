@@ -1,0 +1,58 @@
+/* What the files of lint share; the public face is lint.h. */
+#ifndef ENGINE_LINT_INTERNAL_H
+#define ENGINE_LINT_INTERNAL_H
+
+#include "base/htab.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "engine/lint.h"
+
+/* What is to be scaled or patched to change a pod's template or number: its Deployment where it has
+ * one, else its controller. */
+struct lint_owner {
+    const char *kind, *name; /* "Deployment"; of a bare pod the pod itself */
+    const char *resource; /* for kubectl, and only of kinds that we know: "deployment"; or NULL */
+    const void *key;      /* what tells it from others: a pool entry */
+    int32_t replicas;     /* wanted; 0 where that is not known */
+    const struct pod_template *template; /* or NULL */
+    const char *pinned;                  /* the node that the template names, or NULL */
+    const struct stateful_set *set;      /* or NULL */
+};
+
+/* The pods of one object under one cause, as they are collected. */
+struct bucket {
+    enum lint_cause cause;
+    const void *key;
+    const struct pdb *const *pdbs; /* of those about budgets */
+    size_t n_pdbs;
+    struct lint_owner owner; /* of the first pod */
+    VEC(const struct pod *) pods;
+    const char *why; /* of LINT_NO_ROOM: the scheduler's words */
+};
+
+struct linting {
+    const struct lint_input *in;
+    struct arena *arena;
+    struct rules *rules;
+    struct htab buckets, selected; /* selected: budgets that have pods */
+    VEC(struct bucket *) list;
+    size_t roomed;                      /* nodes whose pods were looked for room for */
+    VEC(const char *) force, empty_dir; /* nodes whose drain needs the flag; sorted by address */
+};
+
+/* Adds the pod to what is known of this object under this cause; `pdbs` for those about budgets. */
+struct bucket *lint_note(struct linting *l, enum lint_cause cause, const void *key,
+                         const struct pod *pod, const struct pdb *const *pdbs, size_t n_pdbs);
+/* The condition that says that the budget could not be computed, or NULL. */
+const struct condition *lint_sync_failed(const struct pdb *pdb);
+void lint_owner_of(const struct linting *l, const struct pod *pod, struct lint_owner *out);
+
+/* lint_fix.c: the words and the remedies of a finding; kind, ns and name, too. */
+void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *out);
+/* A word for a shell as it is, or in quotes; in the arena. */
+const char *lint_shell(struct arena *arena, const char *word);
+
+/* lint_room.c: each node is taken away by itself; notes the pods that find no other. */
+void lint_look_for_room(struct linting *l);
+
+#endif

@@ -1,0 +1,749 @@
+/* What a drain would do: pods are judged, the play tells the rest. */
+#include "engine/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "engine/budget.h"
+#include "engine/filter.h"
+#include "engine/plan_internal.h"
+#include "engine/podrole.h"
+#include "engine/trouble.h"
+#include "model/selector.h"
+
+enum {
+    STUCK_AFTER = 60,   /* seconds after its grace period that a pod is called stuck */
+    STARTS_WITHIN = 30, /* seconds beyond thrice the usual that a pod is said to be starting */
+    TIES_MAX = 1000,    /* volumes for which all nodes are asked whether they can use them */
+    TRIES_NODES = 64,   /* up to so many nodes, and pods, several orders are compared */
+    TRIES_PODS = 5000,
+    TRIES = 32,
+};
+
+#define ZONE_LABEL "topology.kubernetes.io/zone"
+
+const char *plan_verdict_word(enum plan_verdict v) {
+    static const char *const words[] = {
+        [PLAN_STAYS] = "stays",       [PLAN_GOES] = "goes",     [PLAN_WAITS] = "waits",
+        [PLAN_HOMELESS] = "homeless", [PLAN_UNSURE] = "unsure", [PLAN_NEVER] = "never",
+    };
+    return words[v];
+}
+
+/* --- judging --- */
+
+static const char *full_name(struct planning *g, const struct meta *m) {
+    return m->ns ? arena_printf(g->arena, "%s/%s", m->ns, m->name)
+                 : arena_printf(g->arena, "%s", strna(m->name));
+}
+
+static void judge(struct ppod *p, enum plan_verdict verdict, enum blocker_code code,
+                  const char *object, const char *message) {
+    p->pub->verdict = verdict;
+    p->pub->blocker = (struct plan_blocker){code, object, message, ""};
+    p->unsure = verdict == PLAN_NEVER || verdict == PLAN_UNSURE;
+}
+
+static uint32_t name_hash(const char *name) {
+    return hash_bytes(name, strlen(name));
+}
+
+static uint32_t budget_hash(const void *entry) {
+    const struct pbudget *b = entry;
+    return hash_bytes(&b->pdb, sizeof b->pdb);
+}
+
+static bool budget_equal(const void *entry, const void *pdb) {
+    return ((const struct pbudget *)entry)->pdb == pdb;
+}
+
+static const struct htab_ops budget_ops = {budget_hash, budget_equal};
+
+static int budget_number(struct planning *g, const struct pdb *pdb) {
+    struct pbudget *b = htab_find(&g->by_pdb, hash_bytes(&pdb, sizeof pdb), pdb);
+    if (b)
+        return b->number;
+    b = xnew(struct pbudget);
+    b->pdb = pdb;
+    b->number = (int)g->budgets.len;
+    b->name = full_name(g, &pdb->meta);
+    b->cap = MAX_OF(MAX_OF(pdb->expected - pdb->desired, pdb->allowed), 1);
+    *vec_push(&g->budgets) = b;
+    htab_insert(&g->by_pdb, b);
+    return b->number;
+}
+
+/* Many pods may wait for one budget: its words are made once. */
+static const char *explained(struct planning *g, struct pbudget *b) {
+    _cleanup_str_ struct str words = STR_INIT;
+    if (b->words)
+        return b->words;
+    budget_explain(b->pdb, &words);
+    return b->words = arena_strndup(g->arena, str_get(&words), words.len);
+}
+
+static void judge_budgets(struct planning *g, struct ppod *p) {
+    size_t n;
+    const struct pdb *const *pdbs = pdbs_of_pod(g->in->cluster->pdbs, p->pod, &n);
+    if (!n || g->in->opts->disable_eviction || !budget_is_asked(p->pod) ||
+        !g->in->cluster->budgets_known)
+        return;
+    bool past = p->delete_at >= 0; /* a rule does not wait for ever */
+    enum budget_verdict verdict = budget_for_pod(p->pod, pdbs, n);
+    if (n > 1) {
+        _cleanup_str_ struct str names = STR_INIT;
+        for (size_t i = 0; i < n; i++)
+            str_addf(&names, "%s%s", i ? ", " : "", pdbs[i]->meta.name);
+        if (!past)
+            judge(p, PLAN_NEVER, BLOCKER_MULTIPLE_PDBS, full_name(g, &p->pod->meta),
+                  arena_printf(g->arena, "%zu budgets select it: %s", n, str_get(&names)));
+        return;
+    }
+    /* One that is not ready may go without asking: budget_for_pod() knows. */
+    if (!pod_ready(p->pod) && verdict == BUDGET_ALLOWS)
+        return;
+    p->budget = budget_number(g, pdbs[0]);
+    const char *name = g->budgets.p[p->budget]->name;
+    if (verdict == BUDGET_NEVER && !past)
+        judge(p, PLAN_NEVER, BLOCKER_PDB_UNSATISFIABLE, name,
+              explained(g, g->budgets.p[p->budget]));
+    else if (verdict == BUDGET_FAILED && !past)
+        judge(p, PLAN_NEVER, BLOCKER_PDB_SYNC_FAILED, name, explained(g, g->budgets.p[p->budget]));
+}
+
+static bool is_terminating(const struct planning *g, const char *ns) {
+    const struct ns *o =
+        g->in->namespaces ? (const struct ns *)store_get(g->in->namespaces, NULL, ns) : NULL;
+    return o && (o->meta.deleted || str_same(o->phase, "Terminating"));
+}
+
+static bool is_unreachable(const struct node *node) {
+    const struct node_condition *c = node_condition_find(node->conditions, "Ready");
+    return c && str_same(c->c.status, "Unknown");
+}
+
+/* It terminates already. */
+static void judge_leaving(struct planning *g, struct ppod *p) {
+    const struct pod *pod = p->pod;
+    const char *name = full_name(g, &pod->meta);
+    p->leaves_at = MAX_OF(pod->meta.deleted - g->begun_at, 0);
+    if (g->begun_at - pod->meta.deleted <= SEC(STUCK_AFTER))
+        return;
+    if (pod->meta.finalizers)
+        judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, name,
+              arena_printf(g->arena, "it has the finalizer %s", pod->meta.finalizers[0]));
+    else
+        judge(p, PLAN_UNSURE, BLOCKER_TERMINATING_STUCK, name,
+              "its grace period is over and it still terminates");
+}
+
+/* The first that not Kubernetes itself takes off. */
+static const char *foreign_finalizer(const struct pod *pod) {
+    static const char *const own[] = {"batch.kubernetes.io/job-tracking", "foregroundDeletion",
+                                      "orphan"};
+    for (size_t i = 0; i < list_len(pod->meta.finalizers); i++) {
+        bool known = false;
+        for (size_t k = 0; k < ARRAY_LEN(own); k++)
+            known = known || streq(pod->meta.finalizers[i], own[k]);
+        if (!known)
+            return pod->meta.finalizers[i];
+    }
+    return NULL;
+}
+
+/* Sets the budget and what is in its way. */
+static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verdict *rule,
+                      const struct filter *f, const struct node *node) {
+    const struct pod *pod = p->pod;
+    const struct owner *o = meta_controller(&pod->meta);
+    p->refused = f->verdict == FILTER_REFUSED;
+    if (p->refused)
+        judge(p, PLAN_NEVER, f->code, full_name(g, &pod->meta), f->why);
+    else if (pod->meta.deleted)
+        judge_leaving(g, p);
+    else if (is_unreachable(node))
+        judge(p, PLAN_UNSURE, BLOCKER_NODE_UNREACHABLE, node->meta.name,
+              "the node does not answer: whether its pods have stopped cannot be known");
+    else if (is_terminating(g, pod->meta.ns))
+        judge(p, PLAN_UNSURE, BLOCKER_NAMESPACE_TERMINATING, strna(pod->meta.ns),
+              "the namespace is being deleted: the pod goes with it");
+    else if (rule->action == RULE_HOLD)
+        judge(p, PLAN_NEVER, BLOCKER_DO_NOT_DISRUPT, full_name(g, &pod->meta),
+              arena_printf(g->arena, "it is marked %s", rule->name));
+    else if (rule->action == RULE_WAIT && !pod_finished(pod))
+        judge(p, PLAN_UNSURE, BLOCKER_JOB_RUNNING, full_name(g, &pod->meta),
+              arena_printf(g->arena, "it shall finish by itself (%s)", rule->name));
+    else if (filter_pinned(g->in->cluster, pod, node->meta.name, true) == KNOWN_THERE)
+        judge(p, PLAN_NEVER, BLOCKER_PINNED, full_name(g, &pod->meta),
+              arena_printf(g->arena, "%s %s declares spec.nodeName %s", strna(o->kind),
+                           strna(o->name), node->meta.name));
+    else
+        judge_budgets(g, p);
+}
+
+static enum comes_back comes_back(const struct planning *g, const struct pod *pod) {
+    const struct owner *o = meta_controller(&pod->meta);
+    if (!o || pod_finished(pod) || is_terminating(g, pod->meta.ns))
+        return BACK_NEVER; /* nobody can make pods in a namespace that goes */
+    if (str_same(o->kind, "StatefulSet"))
+        return BACK_WHEN_GONE;
+    /* The successor of one that terminates is there already. */
+    return pod->meta.deleted ? BACK_NEVER : BACK_AT_ONCE;
+}
+
+/* A pod that is there. */
+static void add_pod(struct planning *g, unsigned number, const struct pod *pod) {
+    struct pnode *n = &g->nodes.p[number];
+    struct plan_pod *pub = &n->pub->pods[n->pub->n_pods++];
+    struct rule_verdict rule;
+    struct filter f = filter_pod(g->in->opts, g->in->cluster, g->begun_at, pod);
+    rules_apply(g->rules, pod, &rule);
+    *pub = (struct plan_pod){.pod = pod,
+                             .verdict = PLAN_STAYS,
+                             .why = strna(f.why),
+                             .evicted = PLAN_NO_TIME,
+                             .gone = PLAN_NO_TIME,
+                             .back = PLAN_NO_TIME};
+    if (rule.action == RULE_SKIP && f.verdict != FILTER_STAYS) {
+        pub->why = arena_printf(g->arena, "skipping Pods by rule %s", rule.name);
+        return;
+    }
+    if (f.verdict == FILTER_UNKNOWN) /* a DaemonSet's, which cannot be looked up */
+        f = g->in->opts->ignore_daemonsets
+                ? (struct filter){.verdict = FILTER_STAYS}
+                : (struct filter){FILTER_REFUSED, "pods of DaemonSets", BLOCKER_DAEMON_POD};
+    if (f.verdict == FILTER_STAYS)
+        return;
+    struct pod_durations d = durations_of(g->durations, pod);
+    if (pod_finished(pod))
+        d.stop = 0; /* only its object is left */
+    if (rule.grace >= 0 || g->in->opts->grace >= 0)
+        d.stop = MIN_OF(d.stop, SEC(rule.grace >= 0 ? rule.grace : g->in->opts->grace));
+    if (g->in->times)
+        d = g->in->times(g->in->times_arg, pod, d);
+    struct ppod p = {.pub = pub,
+                     .pod = pod,
+                     .node = number,
+                     .budget = -1,
+                     .d = d,
+                     .back = comes_back(g, pod),
+                     .order = rule.order,
+                     .leaves_at = PLAN_NO_TIME,
+                     .delete_at = rule.delete_after,
+                     .finalizer = foreign_finalizer(pod)};
+    pub->verdict = PLAN_GOES;
+    pub->why = "";
+    judge_pod(g, &p, &rule, &f, n->pub->node);
+    n->hopeless |= p.unsure || p.finalizer;
+    *vec_push(&n->pods) = (unsigned)g->pods.len;
+    if (p.budget >= 0)
+        *vec_push(&g->budgets.p[p.budget]->all) = (unsigned)g->pods.len;
+    *vec_push(&g->pods) = p;
+}
+
+static int compare_pods(const void *a, const void *b) {
+    const struct pod *x = *(const struct pod *const *)a, *y = *(const struct pod *const *)b;
+    int c = strcmp(strna(x->meta.ns), strna(y->meta.ns));
+    return c ? c : strcmp(strna(x->meta.name), strna(y->meta.name));
+}
+
+/* All that would go, from a node that nothing goes from. */
+static void judge_rest(struct planning *g, struct pnode *n, enum plan_verdict verdict,
+                       struct plan_blocker why) {
+    n->hopeless = true;
+    for (size_t i = 0; i < n->own; i++) {
+        struct ppod *p = &g->pods.p[n->pods.p[i]];
+        if (!p->unsure && p->leaves_at < 0)
+            judge(p, verdict, why.code, why.object, why.message);
+    }
+}
+
+/* A drain touches nothing on a node on which a pod needs a flag that was not given. */
+static void refuse_all(struct planning *g, struct pnode *n) {
+    for (size_t i = 0; i < n->own; i++) {
+        const struct ppod *p = &g->pods.p[n->pods.p[i]];
+        if (!p->refused)
+            continue;
+        n->refused = true;
+        struct plan_blocker why = p->pub->blocker;
+        why.message = "nothing is evicted from its node because of it";
+        judge_rest(g, n, PLAN_NEVER, why);
+        return;
+    }
+}
+
+static enum plan_verdict finding_verdict(const struct check_finding *f) {
+    return !f ? PLAN_GOES : f->verdict == CHECK_DENY ? PLAN_NEVER : PLAN_UNSURE;
+}
+
+/* Nor on one whose cordon a check does not agree to. */
+static void refuse_finding(struct planning *g, struct pnode *n) {
+    const struct check_finding *f = n->pub->finding;
+    if (!f)
+        return;
+    const char *object =
+        f->name && f->ns ? arena_printf(g->arena, "%s/%s", f->ns, f->name) : strna(f->name);
+    judge_rest(g, n, finding_verdict(f),
+               (struct plan_blocker){f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code,
+                                     object,
+                                     arena_printf(g->arena, "its node may not be cordoned: %s: %s",
+                                                  f->check->name, strna(f->evidence)),
+                                     ""});
+}
+
+static void add_pods(struct planning *g, unsigned number) {
+    struct pnode *n = &g->nodes.p[number];
+    size_t count, kept = 0;
+    const struct pod *const *list = cluster_pods_on(g->in->cluster, n->pub->name, &count);
+    const struct pod **sorted = xcalloc(count + 1, sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        if (filter_selects(g->in->opts, list[i]))
+            sorted[kept++] = list[i];
+    qsort(sorted, kept, sizeof *sorted, compare_pods);
+    n->pub->pods = arena_alloc(g->arena, (kept + 1) * sizeof *n->pub->pods);
+    for (size_t i = 0; i < kept; i++)
+        add_pod(g, number, sorted[i]);
+    n->own = n->pods.len;
+    refuse_all(g, n);
+    refuse_finding(g, n);
+    free(sorted);
+}
+
+/* A pod that is on its way: scheduled not long ago, and nothing is wrong with it. When it will be
+ * ready, or -1: nobody can tell. */
+static int64_t ready_at(const struct planning *g, const struct pod *pod) {
+    struct pod_durations d = durations_of(g->durations, pod);
+    if (pod_ready(pod) || pod->meta.deleted || pod_finished(pod) || str_empty(pod->node_name))
+        return -1;
+    for (size_t i = 0; i < list_len(pod->containers); i++)
+        if (pod->containers[i].restarts || pod->containers[i].state.terminated)
+            return -1;
+    int64_t age = g->begun_at - pod->meta.created;
+    return age > 3 * d.start + SEC(STARTS_WITHIN) ? -1 : MAX_OF(d.start - age, SEC(1));
+}
+
+/* Budgets that are short of pods which are just starting have them soon. */
+static void add_heals(struct planning *g, struct pbudget *b) {
+    size_t n;
+    if (b->pdb->healthy >= b->pdb->expected)
+        return;
+    const struct pod **pods = pdbs_pods(g->in->cluster->pdbs, b->pdb, &n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t at = ready_at(g, pods[i]);
+        if (at >= 0)
+            *vec_push(&b->heals) = at;
+    }
+    free(pods);
+}
+
+/* --- nodes --- */
+
+static uint32_t node_hash(const void *entry) {
+    return name_hash(((const struct pnode *)entry)->pub->name);
+}
+
+static bool node_equal(const void *entry, const void *name) {
+    return streq(((const struct pnode *)entry)->pub->name, name);
+}
+
+static const struct htab_ops node_ops = {node_hash, node_equal};
+
+struct pnode *plan_node_find(const struct planning *g, const char *name) {
+    return htab_find(&g->by_name, name_hash(name), name);
+}
+
+static unsigned zone_number(struct planning *g, const struct node *node) {
+    const char *zone = strna(map_get(node->meta.labels, ZONE_LABEL));
+    for (size_t i = 0; i < g->nodes.len; i++) {
+        const struct pnode *n = &g->nodes.p[i];
+        if (streq(strna(map_get(n->pub->node->meta.labels, ZONE_LABEL)), zone))
+            return n->zone;
+    }
+    return g->zones++;
+}
+
+static void add_nodes(struct planning *g) {
+    const struct plan_input *in = g->in;
+    struct plan_node *all = arena_alloc(g->arena, (in->n_names + 1) * sizeof *all);
+    vec_reserve(&g->nodes, in->n_names);
+    for (size_t i = 0; i < in->n_names; i++) {
+        const struct node *node = cluster_node(in->cluster, in->names[i]);
+        if (!node || plan_node_find(g, in->names[i]))
+            continue;
+        struct plan_node *pub = &all[g->nodes.len];
+        *pub = (struct plan_node){.name = node->meta.name, .node = node};
+        unsigned zone = in->opts->max_zones ? zone_number(g, node) : 0;
+        *vec_push(&g->nodes) = (struct pnode){.pub = pub, .zone = zone};
+        htab_insert(&g->by_name, &g->nodes.p[g->nodes.len - 1]);
+    }
+    g->zones += !g->zones;
+    g->out->nodes = all;
+    g->out->n = g->nodes.len;
+}
+
+/* --- the order --- */
+
+/* Longest first is rarely far from the best. */
+struct ranked {
+    unsigned number;
+    int64_t least;
+};
+
+static int longest_first(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->least != y->least)
+        return x->least < y->least ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void by_length(const struct planning *g, unsigned *order) {
+    struct ranked *all = xcalloc(g->nodes.len + 1, sizeof *all);
+    for (size_t i = 0; i < g->nodes.len; i++)
+        all[i] = (struct ranked){(unsigned)i, g->nodes.p[i].pub->least};
+    qsort(all, g->nodes.len, sizeof *all, longest_first);
+    for (size_t i = 0; i < g->nodes.len; i++)
+        order[i] = all[i].number;
+    free(all);
+}
+
+static void shuffle(unsigned *order, size_t n, struct prng *random) {
+    for (size_t i = n; i > 1; i--) {
+        size_t k = (size_t)prng_range(random, 0, (int64_t)i);
+        unsigned swap = order[i - 1];
+        order[i - 1] = order[k];
+        order[k] = swap;
+    }
+}
+
+struct candidate {
+    unsigned *order;
+    bool greedy;
+    size_t done;
+    int64_t took;
+};
+
+static void consider(struct planning *g, const unsigned *order, bool greedy,
+                     struct candidate *best) {
+    int64_t took = plan_play(g, order, greedy);
+    if (best->took >= 0 && (g->done < best->done || (g->done == best->done && took >= best->took)))
+        return;
+    best->took = took;
+    best->done = g->done;
+    best->greedy = greedy;
+    memcpy(best->order, order, g->nodes.len * sizeof *order);
+}
+
+/* No order is better by a thousandth. */
+static bool is_best(const struct planning *g, const struct candidate *c) {
+    plan_bounds(g);
+    int64_t least = g->out->bounds[g->out->binds].least;
+    return c->done == g->nodes.len && c->took - least <= least / 1000;
+}
+
+/* The best of several orders, with the time alone: whether there is room is asked once, at the end.
+ */
+static void choose_order(struct planning *g, struct candidate *best) {
+    size_t n = g->nodes.len;
+    unsigned *order = xcalloc(n + 1, sizeof *order);
+    bool given = n < 2 || g->in->opts->in_order || (g->limit >= n && !g->in->opts->max_zones);
+    bool few = n <= TRIES_NODES && g->pods.len <= TRIES_PODS;
+    unsigned tries = g->in->tries ? g->in->tries : few ? TRIES : 0;
+    struct prng random = {.state = 1};
+    for (size_t i = 0; i < n; i++)
+        best->order[i] = order[i] = (unsigned)i;
+    best->greedy = !g->in->opts->in_order;
+    if (!given)
+        consider(g, order, true, best);
+    if (!given && !is_best(g, best)) {
+        by_length(g, order);
+        consider(g, order, true, best);
+        consider(g, order, false, best);
+        for (unsigned i = 0; i < tries; i++) {
+            shuffle(order, n, &random);
+            consider(g, order, false, best);
+        }
+    }
+    free(order);
+}
+
+/* --- what came out --- */
+
+static void add_trouble(struct planning *g, const struct pdb *pdb, struct str *out) {
+    size_t n;
+    const struct pod **pods = pdbs_pods(g->in->cluster->pdbs, pdb, &n);
+    _cleanup_str_ struct str words = STR_INIT;
+    for (size_t i = 0; i < n; i++)
+        if (pod_trouble(pods[i], &words)) {
+            str_addf(out, "; %s %s", pods[i]->meta.name, str_get(&words));
+            break;
+        }
+    free(pods);
+}
+
+/* How a node that was given up ended; "" of any other. */
+static const char *given_up(struct planning *g, const struct ppod *p) {
+    char limit[TIMEFMT_LEN];
+    if (g->nodes.p[p->node].state != PNODE_LATE)
+        return "";
+    return arena_printf(g->arena, "its node is given up after %s",
+                        duration_format_limit(g->in->opts->timeout, limit));
+}
+
+/* The pod whose replacement fits nowhere and so keeps what it had of the budget; NULL. */
+static const struct ppod *keeper(const struct planning *g, const struct pbudget *b) {
+    const struct ppod *p = b->homeless >= 0 ? &g->pods.p[b->homeless] : NULL;
+    if (!p || !p->homeless) /* it found a place in the end */
+        return NULL;
+    return p->own_copy ? &g->pods.p[p->origin] : p;
+}
+
+static void end_budget(struct planning *g, struct pbudget *b, const struct ppod *homeless) {
+    _cleanup_str_ struct str words = STR_INIT;
+    str_add(&words, explained(g, b));
+    if (homeless)
+        str_addf(&words, "; the replacement of %s fits nowhere", homeless->pod->meta.name);
+    else
+        add_trouble(g, b->pdb, &words);
+    b->end_words = arena_strndup(g->arena, str_get(&words), words.len);
+    if (!homeless)
+        return;
+    const char *help = room_help(g->room, homeless->pod, g->arena);
+    b->end_help = arena_printf(g->arena, "until there is room for the replacement: %s",
+                               str_empty(help) ? "add a node" : help);
+}
+
+/* A pod that was still waiting at the end. */
+static void end_waiting(struct planning *g, struct ppod *p) {
+    struct pbudget *b = p->budget >= 0 ? g->budgets.p[p->budget] : NULL;
+    const char *late = given_up(g, p);
+    if (!b) {
+        judge(p, PLAN_UNSURE, BLOCKER_MAX_UNAVAILABLE, "", "its turn does not come");
+        return;
+    }
+    const struct ppod *homeless = keeper(g, b);
+    if (!b->end_words)
+        end_budget(g, b, homeless);
+    judge(p, homeless ? PLAN_NEVER : PLAN_UNSURE, BLOCKER_PDB_NO_BUDGET, b->name,
+          *late ? arena_printf(g->arena, "%s; %s", b->end_words, late) : b->end_words);
+    p->pub->blocker.help = b->end_help;
+}
+
+/* Its turn had not come when somebody before it did not get through. */
+static void end_queued(struct planning *g, struct ppod *p) {
+    const struct pnode *n = &g->nodes.p[p->node];
+    judge(p, PLAN_UNSURE, BLOCKER_MAX_UNAVAILABLE, n->pub->name,
+          n->state == PNODE_WAITS  ? "its node does not get its turn: others keep theirs"
+          : n->state == PNODE_LATE ? given_up(g, p)
+                                   : "pods that go before it do not");
+}
+
+/* Whether one node at most can use this volume. */
+static bool is_tied(struct planning *g, const struct pv *pv) {
+    const struct object *obj;
+    size_t nodes = 0;
+    if (pv->local || !pv->affinity || !pv->affinity->required || g->ties++ >= TIES_MAX)
+        return pv->local;
+    for (uint32_t i = 0; nodes < 2 && (obj = store_next(g->in->cluster->nodes, &i));)
+        nodes += node_selector_match(pv->affinity->required, &obj->meta);
+    return nodes < 2;
+}
+
+/* A volume of the pod that no other node can use, whatever else keeps it from going there: nobody
+ * needs to look for room. */
+static const struct pv *tied_volume(struct planning *g, const struct pod *pod) {
+    const struct plan_input *in = g->in;
+    for (size_t i = 0; in->claims && in->volumes && pod->spec && i < list_len(pod->spec->volumes);
+         i++) {
+        const struct volume *v = &pod->spec->volumes[i];
+        const struct pvc *c =
+            v->claim ? (const struct pvc *)store_get(in->claims, pod->meta.ns, v->claim->claim)
+                     : NULL;
+        const struct pv *pv =
+            c ? (const struct pv *)store_get(in->volumes, NULL, strna(c->volume_name)) : NULL;
+        if (pv && is_tied(g, pv))
+            return pv;
+    }
+    return NULL;
+}
+
+static void judge_homeless(struct planning *g, struct ppod *p, const char *name) {
+    const struct pv *pv = tied_volume(g, p->pod);
+    const char *why = room_why(g->room, p->pod, g->arena);
+    if (pv)
+        why = arena_printf(g->arena, "its volume %s is on this node alone; %s", pv->meta.name, why);
+    judge(p, PLAN_HOMELESS, pv || p->local ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, name, why);
+    p->pub->blocker.help = pv ? "" : room_help(g->room, p->pod, g->arena);
+}
+
+/* It leaves, but not in the time that its node has. */
+static bool is_too_slow(const struct planning *g, const struct ppod *p) {
+    const struct pnode *n = &g->nodes.p[p->node];
+    return n->state == PNODE_LATE && p->gone - n->begins >= g->in->opts->timeout;
+}
+
+static void judge_slow(struct planning *g, struct ppod *p) {
+    char needs[TIMEFMT_LEN], first[TIMEFMT_LEN];
+    int64_t waits = p->evicted - g->nodes.p[p->node].begins;
+    const char *begins =
+        waits > 0 ? arena_printf(g->arena, "goes after %s, ", duration_format_limit(waits, first))
+                  : "";
+    judge(p, PLAN_UNSURE, BLOCKER_TERMINATING_STUCK, full_name(g, &p->pod->meta),
+          arena_printf(g->arena, "it %sneeds %s to stop, and %s", begins,
+                       duration_format_limit(p->gone - p->evicted, needs), given_up(g, p)));
+    p->pub->blocker.help = "give the drain more time: --timeout";
+}
+
+static void tell_pod(struct planning *g, struct ppod *p) {
+    struct plan_pod *pub = p->pub;
+    pub->evicted = p->evicted;
+    pub->gone = p->gone;
+    pub->back = p->returned;
+    pub->to = p->to;
+    g->out->assumed += !p->d.seen;
+    if (p->unsure)
+        return;
+    if (p->leaves_at >= 0 && g->nodes.p[p->node].pub->finding) {
+        pub->gone = p->leaves_at; /* nobody has to do anything for that */
+    } else if (p->state == PPOD_WAITS) {
+        end_waiting(g, p);
+    } else if (p->state == PPOD_LEAVING && p->finalizer) {
+        judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, full_name(g, &p->pod->meta),
+              arena_printf(g->arena,
+                           "it has the finalizer %s: the drain waits until that is taken off",
+                           p->finalizer));
+    } else if (p->state != PPOD_GONE) {
+        end_queued(g, p);
+    } else if (is_too_slow(g, p)) {
+        judge_slow(g, p);
+    } else if (p->homeless) {
+        judge_homeless(g, p, full_name(g, &p->pod->meta));
+    } else if (p->waited) {
+        struct pbudget *b = g->budgets.p[p->budget];
+        judge(p, PLAN_WAITS, BLOCKER_PDB_NO_BUDGET, b->name, explained(g, b));
+    }
+}
+
+void plan_correct(struct plan *plan, struct plan_node *node, struct plan_pod *pod,
+                  enum plan_verdict verdict, struct plan_blocker blocker) {
+    plan->count[pod->verdict]--;
+    node->count[pod->verdict]--;
+    plan->count[verdict]++;
+    node->count[verdict]++;
+    pod->verdict = verdict;
+    pod->blocker = blocker;
+    node->verdict = finding_verdict(node->finding);
+    for (int v = PLAN_GOES; v < PLAN_VERDICTS; v++)
+        if (node->count[v])
+            node->verdict = MAX_OF(node->verdict, (enum plan_verdict)v);
+    if (verdict < PLAN_UNSURE)
+        return;
+    pod->evicted = pod->gone = pod->back = node->ends = plan->makespan = PLAN_NO_TIME;
+    pod->to = NULL;
+    plan->drained = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        plan->drained = MAX_OF(plan->drained, plan->nodes[i].ends);
+}
+
+static int compare_nodes(const void *a, const void *b) {
+    const struct pnode *x = *(const struct pnode *const *)a, *y = *(const struct pnode *const *)b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return strcmp(x->pub->name, y->pub->name);
+}
+
+/* As they begin: who carries it out keeps that order, and of several that begin at the same moment
+ * only the one that was taken first may have made way for the next. Those that never begin come
+ * last. */
+static void sort_nodes(struct planning *g) {
+    size_t n = g->nodes.len;
+    const struct pnode **order = xcalloc(n + 1, sizeof *order);
+    struct plan_node *sorted = arena_alloc(g->arena, (n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        order[i] = &g->nodes.p[i];
+    qsort(order, n, sizeof *order, compare_nodes);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = *order[i]->pub;
+    g->out->nodes = sorted;
+    free(order);
+}
+
+/* That a successor which had to go once more finds no room is told of the pod. That it does not get
+ * away again is nothing to the pod, which has gone: the node that it came to is not done. */
+static void tell_successor(struct planning *g, const struct ppod *p) {
+    struct plan_pod *pub = g->pods.p[p->origin].pub;
+    struct ppod as = *p;
+    as.pub = pub;
+    if (p->state == PPOD_GONE && p->homeless && pub->verdict < PLAN_HOMELESS)
+        judge_homeless(g, &as, full_name(g, &pub->pod->meta));
+}
+
+static void tell(struct planning *g) {
+    struct plan *out = g->out;
+    for (size_t i = 0; i < g->own_pods; i++)
+        tell_pod(g, &g->pods.p[i]);
+    for (size_t i = g->own_pods; i < g->pods.len; i++)
+        tell_successor(g, &g->pods.p[i]);
+    for (size_t i = 0; i < g->nodes.len; i++) {
+        struct pnode *n = &g->nodes.p[i];
+        n->pub->begins = n->begins;
+        n->pub->ends = n->ends;
+        for (size_t k = 0; k < n->pub->n_pods; k++) {
+            enum plan_verdict v = n->pub->pods[k].verdict;
+            n->pub->count[v]++;
+            out->count[v]++;
+            n->pub->verdict = MAX_OF(n->pub->verdict, v);
+        }
+        n->pub->verdict = MAX_OF(n->pub->verdict, finding_verdict(n->pub->finding));
+        if (n->ends == PLAN_NO_TIME) /* a pod that came later keeps it */
+            n->pub->verdict = MAX_OF(n->pub->verdict, PLAN_UNSURE);
+    }
+    out->most_at_once = g->most;
+}
+
+void plan_make(const struct plan_input *in, struct arena *arena, struct plan *out) {
+    struct planning g = {.in = in, .arena = arena, .out = out, .begun_at = in->now};
+    *out = (struct plan){0};
+    g.rules = in->opts->rules ? in->opts->rules : (g.own_rules = rules_new());
+    g.durations = durations_new(in->cluster->pods);
+    htab_init(&g.by_name, &node_ops);
+    htab_init(&g.by_pdb, &budget_ops);
+    add_nodes(&g);
+    plan_checks(&g);
+    for (unsigned i = 0; i < g.nodes.len; i++)
+        add_pods(&g, i);
+    for (size_t i = 0; i < g.budgets.len; i++)
+        add_heals(&g, g.budgets.p[i]);
+    g.own_pods = g.pods.len;
+    g.limit = MAX_OF(drain_limit(in->opts, g.nodes.len), 1u);
+    for (size_t i = 0; i < g.nodes.len; i++)
+        plan_least(&g, &g.nodes.p[i]);
+    struct candidate best = {.order = xcalloc(g.nodes.len + 1, sizeof *best.order), .took = -1};
+    choose_order(&g, &best);
+    g.room = room_new(&g);
+    for (size_t i = 0; i < g.nodes.len && in->opts->avoid_next; i++)
+        if (!g.nodes.p[i].pub->finding)
+            room_avoid(g.room, g.nodes.p[i].pub->name);
+    out->drained = plan_play(&g, best.order, best.greedy);
+    out->makespan = g.done == g.nodes.len ? out->drained : PLAN_NO_TIME;
+    plan_bounds(&g);
+    tell(&g);
+    sort_nodes(&g);
+    room_free(g.room);
+    free(best.order);
+    for (size_t i = 0; i < g.budgets.len; i++) {
+        vec_done(&g.budgets.p[i]->all);
+        vec_done(&g.budgets.p[i]->queue);
+        vec_done(&g.budgets.p[i]->heals);
+        free(g.budgets.p[i]);
+    }
+    for (size_t i = 0; i < g.nodes.len; i++)
+        vec_done(&g.nodes.p[i].pods);
+    vec_done(&g.pods);
+    vec_done(&g.budgets);
+    vec_done(&g.nodes);
+    htab_done(&g.by_name);
+    htab_done(&g.by_pdb);
+    durations_free(g.durations);
+    rules_free(g.own_rules);
+}

@@ -1,0 +1,112 @@
+/* What a drain of these nodes would do, before anything is touched: which pods go, when and where
+ * to; which wait, and for what; which never can, and why; how long it takes at best, and as
+ * planned.
+ *
+ * Pure. The live picture comes in (struct cluster, complete: all pods, all owners), a plan comes
+ * out. Time is played through: budgets are spent by an eviction and given back when the replacement
+ * runs, which it does when it finds room (engine/fit.h) and after the time that such a pod takes;
+ * nodes begin when the limits admit them. What is not known (how long a pod takes to stop) is
+ * assumed, and the plan says what it rests on.
+ *
+ * The same input has the same plan, to the byte. */
+#ifndef ENGINE_PLAN_H
+#define ENGINE_PLAN_H
+
+#include "base/arena.h"
+#include "engine/checks.h"
+#include "engine/drain.h"
+#include "engine/durations.h"
+
+/* Instead of what is assumed; called once for each pod that shall go. */
+typedef struct pod_durations plan_times_fn(void *arg, const struct pod *pod,
+                                           struct pod_durations assumed);
+
+struct plan_input {
+    const struct drain_opts *opts; /* as for the drain; rules may be NULL */
+    struct cluster *cluster;
+    /* For room; NULL: not known, and not judged. */
+    const struct store *namespaces, *volumes, *claims, *classes;
+    const char *const *names; /* the nodes, each once */
+    size_t n_names;
+    plan_times_fn *times; /* NULL: engine/durations.h */
+    void *times_arg;
+    int64_t now;    /* wall clock */
+    unsigned tries; /* orders of nodes to compare when not all can go at once; 0: as many as are
+                       worth it */
+};
+
+enum plan_verdict {
+    PLAN_STAYS,    /* not touched: a DaemonSet's, a mirror pod, skipped by a rule */
+    PLAN_GOES,     /* as soon as its node begins */
+    PLAN_WAITS,    /* for the blocker, then it goes */
+    PLAN_HOMELESS, /* goes, and fits nowhere: the blocker says why */
+    PLAN_UNSURE,   /* for the blocker, and nobody can tell for how long */
+    PLAN_NEVER,    /* for the blocker, which nothing but somebody's help ends */
+    PLAN_VERDICTS
+};
+/* "goes": one word, lower case. */
+const char *plan_verdict_word(enum plan_verdict v);
+
+struct plan_blocker {
+    enum blocker_code code;
+    const char *object;  /* "web/frontend" */
+    const char *message; /* with numbers */
+    const char *help;    /* of what finds no room: what would make it fit, or "" */
+};
+
+enum { PLAN_NO_TIME = -1 }; /* it does not happen, or nobody can tell when */
+
+struct plan_pod {
+    const struct pod *pod;
+    enum plan_verdict verdict;
+    const char *why;             /* of STAYS */
+    struct plan_blocker blocker; /* of the others but GOES */
+    int64_t evicted, gone, back; /* microseconds from the start; back: its replacement is ready */
+    const char *to;              /* where the replacement would run, or NULL */
+};
+
+struct plan_node {
+    const char *name;
+    const struct node *node;   /* NULL: there is none of this name */
+    enum plan_verdict verdict; /* the worst of its pods' and of the finding's */
+    /* What a check (engine/checks.h) says to its cordon; NULL: nothing stands in the way. */
+    const struct check_finding *finding;
+    const struct check_finding *const *findings; /* all of them, the worst first */
+    size_t n_findings;
+    int64_t begins, ends;  /* as above */
+    int64_t least;         /* how long it takes at best, alone */
+    struct plan_pod *pods; /* by namespace and name */
+    size_t n_pods;
+    size_t count[PLAN_VERDICTS];
+};
+
+/* Nobody can be faster than the longest of these. */
+enum plan_term { TERM_NODE, TERM_BUDGET, TERM_SLOTS, TERM_RATE, PLAN_TERMS };
+struct plan_bound {
+    int64_t least;       /* microseconds */
+    const char *object;  /* the node, the budget; "" */
+    const char *message; /* the arithmetic */
+};
+
+struct plan {
+    struct plan_node *nodes; /* in the order in which they begin */
+    size_t n;
+    int64_t makespan; /* PLAN_NO_TIME: some node is never done */
+    int64_t drained;  /* when the last of those that can be is done */
+    struct plan_bound bounds[PLAN_TERMS];
+    enum plan_term binds; /* the longest */
+    size_t most_at_once;  /* nodes out of service at a time */
+    size_t assumed;       /* pods that go whose start was not seen of any sibling */
+    size_t count[PLAN_VERDICTS];
+};
+
+/* Everything in `out` lives in the arena and is valid until a store changes. */
+void plan_make(const struct plan_input *in, struct arena *arena, struct plan *out);
+
+/* Somebody knows better (the API server, when it is asked): the pod of this node gets another
+ * verdict, and what follows from it for the node and the plan is set right. When other pods would
+ * go then is not computed anew. The texts must live as long as the plan. */
+void plan_correct(struct plan *plan, struct plan_node *node, struct plan_pod *pod,
+                  enum plan_verdict verdict, struct plan_blocker blocker);
+
+#endif

@@ -1,0 +1,164 @@
+/* What the files of the plan share. See engine/plan.h for what it is. */
+#ifndef ENGINE_PLAN_INTERNAL_H
+#define ENGINE_PLAN_INTERNAL_H
+
+#include "base/htab.h"
+#include "base/vec.h"
+#include "engine/fit.h"
+#include "engine/plan.h"
+
+enum ppod_state {
+    PPOD_QUEUED, /* its node has not begun, or its turn in the order has not come */
+    PPOD_WAITS,  /* for its budget */
+    PPOD_READY,  /* for the rate */
+    PPOD_LEAVING,
+    PPOD_GONE,
+};
+
+enum comes_back {
+    BACK_NEVER,    /* nothing makes it again */
+    BACK_AT_ONCE,  /* a successor is made when it begins to leave */
+    BACK_WHEN_GONE /* a StatefulSet's has its name */
+};
+
+/* A pod that shall go. What is played through is begun anew for each order of nodes. */
+struct ppod {
+    struct plan_pod *pub; /* NULL: a replacement that came to a node which is drained later */
+    const struct pod *pod;
+    unsigned node;
+    int budget; /* -1: none is asked */
+    struct pod_durations d;
+    enum comes_back back;
+    int32_t order;
+    int64_t leaves_at;     /* it terminates already: gone then; -1 */
+    int64_t delete_at;     /* a rule does not wait for the budget for longer; -1 */
+    bool unsure;           /* it waits for something that nobody can tell the end of */
+    bool refused;          /* it needs a flag, and its whole node is refused because of it */
+    const char *finalizer; /* that keeps its object when it has stopped; NULL */
+    /* played */
+    enum ppod_state state;
+    bool waited;   /* for its budget */
+    bool took;     /* one of the budget's disruptions */
+    bool homeless; /* its successor fits nowhere */
+    bool local;    /* because of a volume */
+    int64_t first, evicted, gone, returned;
+    const char *to;
+    unsigned copy;     /* of its successor, in the room; 0: none */
+    unsigned own_copy; /* it is that successor itself; 0: a real pod */
+    unsigned origin;   /* of that: the number of the real pod */
+    unsigned bounced;  /* times that it came to a node which had to be drained */
+};
+
+struct pbudget {
+    const struct pdb *pdb;
+    int number;
+    const char *name;  /* "ns/name" */
+    int32_t cap;       /* disruptions when all is well */
+    const char *words; /* its arithmetic, when somebody wanted to know */
+    /* Why pods still wait for it at the end, and what helps; the same for all of them. */
+    const char *end_words, *end_help;
+    VEC(int64_t) heals; /* when pods of it are ready that are just starting */
+    VEC(unsigned) all;  /* pods that ask it */
+    /* played */
+    int32_t allowed;
+    int32_t wanted;   /* by pods of nodes that are out */
+    int32_t short_of; /* so many must be healthy before it allows anything */
+    int homeless;     /* of what was spent, never given back: a pod; -1 */
+    VEC(unsigned) queue;
+    size_t head;
+};
+
+enum pnode_state {
+    PNODE_WAITS,
+    PNODE_OUT,
+    PNODE_DONE,
+    PNODE_LATE /* given up: it took longer than opts->timeout */
+};
+
+struct pnode {
+    struct plan_node *pub;
+    unsigned zone;         /* its number */
+    bool hopeless;         /* some pod never goes: it comes last */
+    bool refused;          /* it is cordoned and left at that: it keeps nobody waiting */
+    size_t objections;     /* of checks */
+    bool exclusive;        /* a check lets only one of these be out at a time */
+    VEC(unsigned) pods;    /* that shall go */
+    size_t own;            /* of them: the others came during the play */
+    int64_t least_out;     /* how long it is out of service at least, at the rate of evictions */
+    const char *least_why; /* the budget because of which it takes so long; NULL */
+    /* played */
+    enum pnode_state state;
+    unsigned left; /* pods */
+    unsigned turn; /* of them: whose turn it is */
+    int64_t begins, ends;
+    unsigned place; /* in the order in which nodes begin, also of those of one moment */
+};
+
+struct planning {
+    const struct plan_input *in;
+    const struct rules *rules;
+    struct rules *own_rules;
+    struct arena *arena;
+    struct durations *durations;
+    struct plan *out;
+    VEC(struct ppod) pods;
+    VEC(struct pbudget *) budgets;
+    struct htab by_pdb; /* the same */
+    VEC(struct pnode) nodes;
+    struct htab by_name; /* struct pnode; they do not move any more */
+    unsigned zones;
+    size_t own_pods;   /* the rest are made during a play */
+    struct room *room; /* NULL: everything fits */
+    unsigned limit;    /* nodes out at once */
+    unsigned ties;     /* volumes for which all nodes were asked */
+    size_t most, done; /* of the last play: nodes out at once; nodes that were done */
+    int64_t begun_at;  /* wall clock */
+};
+
+struct pnode *plan_node_find(const struct planning *g, const char *name);
+
+/* --- plan_checks.c: what storage and quorums say --- */
+
+/* Sets pub->finding and exclusive of each node; does nothing without opts->checks. */
+void plan_checks(struct planning *g);
+
+/* --- plan_room.c: where the successors go --- */
+
+struct room *room_new(const struct planning *g);
+void room_free(struct room *r);
+/* The node's turn is still to come: pods are put there when nothing else is as good. Until it is
+ * closed or opened. */
+void room_avoid(struct room *r, const char *node);
+/* No pod is put there any more; or again. */
+void room_close(struct room *r, const char *node);
+void room_open(struct room *r, const char *node);
+/* A successor of this pod is made, or tried again: the node that it goes to, NULL when there is
+ * none, "" when that cannot be judged. `*copy` is its number, 0 before the first time. */
+const char *room_place(struct room *r, const struct pod *pod, bool same_name, unsigned *copy);
+const struct pod *room_copy(const struct room *r, unsigned copy);
+/* The pod itself is gone; or the successor of that number. */
+void room_gone(struct room *r, const struct pod *pod, unsigned copy);
+/* Why its successor fits nowhere now, as the scheduler words it; in the arena. */
+const char *room_why(struct room *r, const struct pod *pod, struct arena *arena);
+/* What would make it fit: "500m cpu more on w2 would do", "w3, if it were not cordoned"; "". */
+const char *room_help(struct room *r, const struct pod *pod, struct arena *arena);
+/* Of the last one that fitted nowhere: whether more than a node that opens could help, a pod that
+ * leaves for instance; whether a volume ties it to a node. */
+bool room_waits_for_others(const struct room *r);
+bool room_is_local(const struct room *r);
+
+/* --- plan_play.c --- */
+
+/* Plays it through with the nodes in this order; returns when the last node that gets there is
+ * done.
+ */
+int64_t plan_play(struct planning *g, const unsigned *order, bool greedy);
+
+/* --- plan_bound.c --- */
+
+/* Of one node alone, which gets its least_*. */
+void plan_least(const struct planning *g, struct pnode *n);
+/* Of all, after a play. */
+void plan_bounds(const struct planning *g);
+
+#endif

@@ -1,0 +1,130 @@
+/* What the files of why share; the public face is why.h. */
+#ifndef ENGINE_WHY_INTERNAL_H
+#define ENGINE_WHY_INTERNAL_H
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "engine/rules.h"
+#include "engine/why.h"
+
+typedef VEC(const struct pod *) why_pods;
+
+struct making {
+    const struct why_world *w;
+    struct arena *arena;
+    struct why *out;
+    struct rules *rules;     /* the built-in ones: foreign marks */
+    const struct node *node; /* whose drain is looked at; NULL: none */
+    const struct pod *pod;   /* that was asked about; NULL: none was */
+    VEC(struct why_link *) links;
+    VEC(const char *) unread;
+    unsigned nodes_asked; /* one by one */
+    unsigned rooms;       /* pods for which all nodes were asked */
+};
+
+/* --- why.c: looking and building --- */
+
+void why_begin(struct making *m, const struct why_world *w, struct arena *arena, struct why *out);
+/* Sorts the links and judges the whole. */
+void why_end(struct making *m);
+
+/* Whether what is wanted is there; notes what is not. */
+bool why_has(struct making *m, const struct why_want *want);
+/* An object by its name, NULL when it is not there (yet). `*gone`, which may be NULL: there is none
+ * of that name. */
+const void *why_look(struct making *m, const struct kind *kind, const char *ns, const char *name,
+                     bool *gone);
+/* "ns/name" or "name", in the arena. */
+const char *why_name(struct making *m, const struct meta *meta);
+const char *why_text(struct making *m, const struct str *text);
+/* A new link with the code's severity; WHY_NO_CODE: SEVERITY_WARN. Texts are not copied. */
+struct why_link *why_link_new(struct making *m, int code, const char *kind, const char *object,
+                              const char *text);
+/* Names the pods that the link is about. */
+void why_link_pods(struct making *m, struct why_link *l, const struct pod *const *pods, size_t n);
+void why_link_cause(struct making *m, struct why_link *l, const struct why_link *cause);
+/* Kept in the order of risk; among equals the first stays first. Texts are not copied; NULL is "".
+ */
+void why_link_remedy(struct making *m, struct why_link *l, enum why_risk risk, const char *text,
+                     const char *command, const char *cost);
+/* A word for a shell as it is, or in quotes; in the arena. */
+const char *why_shell(struct making *m, const char *word);
+
+/* --- why_pod.c: what is in the way of pods --- */
+
+struct why_counts {
+    unsigned moves, stays, leaving; /* pods */
+    unsigned homeless;              /* of moves: no room elsewhere, as far as that was looked at */
+    unsigned never, flag, wait; /* of moves and leaving: those that do not get away, by the worst */
+};
+
+/* Adds the links of these pods of a node, folded. */
+void why_look_at_pods(struct making *m, const struct pod *const *pods, size_t n,
+                      struct why_counts *counts);
+bool why_node_lost(const struct node *node);
+
+/* --- why_budget.c --- */
+
+/* `pods` are those of the target that wait for this budget. */
+struct why_link *why_budget_link(struct making *m, enum blocker_code code, const struct pdb *pdb,
+                                 const struct pod *const *pods, size_t n);
+struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdbs, size_t n_pdbs,
+                                  const struct pod *const *pods, size_t n);
+/* Asks for all pods of a budget; false as long as they are not there. */
+bool why_budget_pods(struct making *m, const struct pdb *pdb);
+
+/* The thing to scale: of a pod's controller, a Deployment where it has one. */
+struct why_owner {
+    const char *resource; /* "deployment"; NULL: there is none that we know of */
+    const char *ns, *name;
+    int32_t replicas;
+    const struct deployment *deployment; /* or NULL */
+};
+void why_owner_of(struct making *m, const struct pod *pod, struct why_owner *out);
+
+/* --- why_trouble.c: why pods are not ready --- */
+
+enum why_trouble {
+    WHY_TROUBLE_NONE,
+    WHY_TROUBLE_NODE,     /* its node does not answer */
+    WHY_TROUBLE_NO_NODE,  /* the scheduler finds none */
+    WHY_TROUBLE_CRASH,    /* a container ends again and again */
+    WHY_TROUBLE_IMAGE,    /* an image cannot be pulled */
+    WHY_TROUBLE_CONFIG,   /* a container cannot be made */
+    WHY_TROUBLE_MOUNT,    /* volumes, network: what the kubelet's Events tell */
+    WHY_TROUBLE_UNREADY,  /* runs, and its probe fails */
+    WHY_TROUBLE_STARTING, /* on its way */
+    WHY_TROUBLE_LEAVING,  /* terminating */
+};
+
+enum why_trouble why_trouble_of(struct making *m, const struct pod *pod);
+/* Links for those of the pods that are not ready, folded, added to `to` as causes with what helps
+ * against each as remedies of `to`. Returns which troubles there are, as bits. */
+unsigned why_add_troubles(struct making *m, struct why_link *to, const struct pod *const *pods,
+                          size_t n);
+
+/* --- why_volume.c --- */
+
+/* Adds a link when volumes are attached to the cordoned node that none of its pods uses. */
+void why_look_at_volumes(struct making *m, const struct pod *const *pods, size_t n);
+/* Adds causes for volumes of this pod that are attached to other nodes. */
+void why_add_attached(struct making *m, struct why_link *l, const struct pod *pod);
+
+/* --- why_checks.c --- */
+
+/* Adds links for what is in the way of the node; the worst finding in that of its cordon, or NULL.
+ */
+const struct check_finding *why_look_at_checks(struct making *m);
+
+/* --- why_room.c --- */
+
+/* The scheduler's message without its second half, which is about preemption; in the arena. */
+const char *why_scheduler_text(struct making *m, const char *message);
+/* What keeps a pod without a node from getting one: adds causes and remedies. */
+void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
+                  const struct pod *pod);
+/* Tries where these pods of the node would go; adds a link when some find no room, and returns how
+ * many. */
+unsigned why_look_for_room(struct making *m, const struct pod *const *pods, size_t n);
+
+#endif

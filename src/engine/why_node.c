@@ -1,0 +1,309 @@
+/* Why a node is not drained, or what a drain of it would meet. */
+#include <stdlib.h>
+
+#include "base/timefmt.h"
+#include "engine/why_internal.h"
+
+/* --- who is at it --- */
+
+static bool is_true(const struct node *node, const char *type, int64_t *since) {
+    const struct node_condition *c = node_condition_find(node->conditions, type);
+    bool yes = c && str_same(c->c.status, "True");
+    if (yes && since)
+        *since = c->c.changed;
+    return yes;
+}
+
+static void look_at_holders(struct making *m) {
+    struct cordon cordon;
+    cordon_of(m->node, m->arena, &cordon);
+    cordon_judge(m->node, m->w->now, &cordon);
+    m->out->held_by = cordon_text(&cordon, m->arena);
+    m->out->draining =
+        m->node->unschedulable && is_true(m->node, "DrainInProgress", &m->out->draining_since);
+}
+
+/* A node that answers but says that it is not well; one that does not answer is told of with its
+ * pods. */
+static void look_at_health(struct making *m) {
+    const struct node_condition *c = node_condition_find(m->node->conditions, "Ready");
+    if (!c || !str_same(c->c.status, "False"))
+        return;
+    struct why_link *l =
+        why_link_new(m, BLOCKER_NODE_NOT_READY, kind_node.name, m->node->meta.name,
+                     arena_printf(m->arena, "the node is not Ready%s%s: its pods may not stop",
+                                  str_empty(c->c.message) ? "" : ", ", strna(c->c.message)));
+    l->since = c->c.changed;
+    l->blocks = false;
+    why_link_remedy(
+        m, l, WHY_RISK_NONE, "look at the kubelet of the node",
+        arena_printf(m->arena, "kubectl describe node %s", why_shell(m, m->node->meta.name)), NULL);
+    *vec_push(&m->links) = l;
+}
+
+/* --- what the drain has told --- */
+
+/* What is only known to who tries: our own look at the cluster would not find it. */
+static bool only_told(enum blocker_code code) {
+    switch (code) {
+    case BLOCKER_ADMISSION_DENIED:
+    case BLOCKER_EVICTION_IN_PROGRESS:
+    case BLOCKER_PDB_BROKEN:
+    case BLOCKER_FORBIDDEN:
+    case BLOCKER_SERVER_TROUBLE:
+    case BLOCKER_RETURNS:
+    case BLOCKER_SURGE_PENDING:
+    case BLOCKER_NOT_RESCHEDULED:
+    case BLOCKER_CORDON_CONTENDED:
+    case BLOCKER_LAST_REPLICA:
+    case BLOCKER_QUORUM_AT_RISK:
+    case BLOCKER_STORAGE_NOT_OK:
+    case BLOCKER_PRIMARY_ON_NODE:
+    case BLOCKER_NOT_MIGRATABLE:
+    case BLOCKER_CHECK_UNKNOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* "PDBNoBudget shop/web: needs ...", as drains write it into Events. */
+struct told {
+    enum blocker_code code;
+    struct view object;
+    const char *message;
+};
+
+static bool told_parse(const char *text, struct told *out) {
+    const char *colon = strstr(text, ": "), *blank = strchr(text, ' ');
+    if (!colon || !blank || blank > colon)
+        return false;
+    struct view name = {text, (size_t)(blank - text)};
+    for (int i = 0; i < BLOCKER_CODES; i++) {
+        if (!view_eq(name, view_of(blocker_row((enum blocker_code)i)->name)))
+            continue;
+        *out = (struct told){
+            (enum blocker_code)i, {blank + 1, (size_t)(colon - blank - 1)}, colon + 2};
+        return true;
+    }
+    return false;
+}
+
+static bool is_about(const struct kube_event *e, const struct node *node, const char *reason) {
+    return str_same(e->object.kind, "Node") && str_same(e->object.name, node->meta.name) &&
+           str_same(e->reason, reason);
+}
+
+static int64_t last_of(const struct kube_event *e) {
+    return MAX_OF(e->last, e->time);
+}
+
+/* The drain has told later that this is over. */
+static bool is_over(struct making *m, const struct told *t, int64_t when) {
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(m->w->events, &i));) {
+        const struct kube_event *e = (const struct kube_event *)obj;
+        if (is_about(e, m->node, "DrainUnblocked") && last_of(e) >= when &&
+            str_same(e->message, blocker_row(t->code)->name))
+            return true;
+    }
+    return false;
+}
+
+static void use_event(struct making *m, const struct kube_event *e, const struct told *t) {
+    struct why_link *found = NULL;
+    int64_t since = e->first ? e->first : last_of(e);
+    for (size_t i = 0; i < m->links.len; i++) {
+        struct why_link *l = m->links.p[i];
+        bool same = l->code == (int)t->code &&
+                    (!*l->object || view_eq(t->object, view_of(l->object)) || only_told(t->code));
+        if (same)
+            found = l;
+    }
+    if (found) {
+        if (!found->since || since < found->since)
+            found->since = since;
+        found->blocks = true; /* what was only a danger has come about */
+        found->severity = blocker_row(t->code)->severity;
+        return;
+    }
+    if (!only_told(t->code))
+        return; /* we have looked, and it is so no longer */
+    const struct blocker_row *row = blocker_row(t->code);
+    found = why_link_new(m, (int)t->code, "", arena_strndup(m->arena, t->object.p, t->object.len),
+                         arena_printf(m->arena, "%s", t->message));
+    found->since = since;
+    why_link_remedy(m, found, WHY_RISK_NONE, row->hint, NULL, NULL);
+    *vec_push(&m->links) = found;
+}
+
+static int compare_events(const void *a, const void *b) {
+    const struct kube_event *x = *(const struct kube_event *const *)a;
+    const struct kube_event *y = *(const struct kube_event *const *)b;
+    if (last_of(x) != last_of(y))
+        return last_of(x) < last_of(y) ? -1 : 1;
+    return strcmp(strna(x->meta.name), strna(y->meta.name));
+}
+
+static void look_at_events(struct making *m) {
+    VEC(const struct kube_event *) list = VEC_INIT;
+    const struct object *obj;
+    struct told told;
+    if (!m->out->draining ||
+        !why_has(m, &(struct why_want){
+                        .what = WHY_WANT_EVENTS, .kind = &kind_node, .name = m->node->meta.name}))
+        return;
+    for (uint32_t i = 0; (obj = store_next(m->w->events, &i));) {
+        const struct kube_event *e = (const struct kube_event *)obj;
+        /* of this drain, and not of an earlier one */
+        if (is_about(e, m->node, "DrainBlocked") && last_of(e) >= m->out->draining_since)
+            *vec_push(&list) = e;
+    }
+    if (list.len)
+        qsort(list.p, list.len, sizeof list.p[0], compare_events);
+    for (size_t i = 0; i < list.len; i++)
+        if (told_parse(strna(list.p[i]->message), &told) && !is_over(m, &told, last_of(list.p[i])))
+            use_event(m, list.p[i], &told);
+    vec_done(&list);
+}
+
+/* --- the sentence --- */
+
+/* "2 of its 9 pods need a flag, 1 can never go, 3 wait". */
+static void add_counts(const struct why_counts *c, bool now, struct str *out) {
+    const struct {
+        unsigned n;
+        const char *one, *more;
+    } parts[] = {
+        {c->flag, "needs a flag", "need a flag"},
+        {c->never, "can never go", "can never go"},
+        {c->wait, now ? "waits" : "cannot go now", now ? "wait" : "cannot go now"},
+    };
+    unsigned pods = c->moves + c->leaving, told = 0;
+    if (pods == 1) {
+        str_addf(out, "its one pod %s",
+                 c->flag    ? parts[0].one
+                 : c->never ? parts[1].one
+                            : parts[2].one);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (!parts[i].n)
+            continue;
+        str_addf(out, "%s%u ", told ? ", " : "", parts[i].n);
+        if (!told++)
+            str_addf(out, "of its %u pod%s ", pods, pods == 1 ? "" : "s");
+        str_add(out, parts[i].n == 1 ? parts[i].one : parts[i].more);
+    }
+}
+
+static void say_draining(struct making *m, const struct why_counts *c, struct str *out) {
+    char age[TIMEFMT_LEN];
+    unsigned left = c->moves + c->leaving;
+    str_add(out, "being drained");
+    if (m->out->draining_since)
+        str_addf(out, " for %s", duration_format(m->w->now - m->out->draining_since, age));
+    if (*m->out->held_by)
+        str_addf(out, " (%s)", m->out->held_by);
+    str_add(out, ": ");
+    if (c->never + c->flag + c->wait)
+        add_counts(c, true, out);
+    else if (left)
+        str_addf(out, "%u pod%s to go, nothing holds %s up", left, left == 1 ? " has" : "s have",
+                 left == 1 ? "it" : "them");
+    else
+        str_add(out, "its pods are gone");
+}
+
+static void say_future(struct making *m, const struct why_counts *c, const struct check_finding *f,
+                       struct str *out) {
+    unsigned pods = c->moves + c->leaving;
+    if (m->node->unschedulable)
+        str_addf(out, "cordoned (%s); ", m->out->held_by);
+    if (f) {
+        str_addf(out, "a drain would %s %s",
+                 f->verdict == CHECK_DENY ? "be refused because of" : "wait for", f->check->title);
+        if (!(c->never + c->flag + c->wait))
+            return;
+        str_add(out, "; ");
+        add_counts(c, false, out);
+        return;
+    }
+    if (!pods && m->node->unschedulable)
+        str_add(out, "nothing is left to move");
+    else if (!pods)
+        str_add(out, "a drain has nothing to move");
+    else if (!(c->never + c->flag + c->wait) && c->homeless)
+        str_addf(out, "a drain would leave %u of its %u pod%s without a node", c->homeless, pods,
+                 pods == 1 ? "" : "s");
+    else if (!(c->never + c->flag + c->wait))
+        str_addf(out, "nothing forbids a drain: %u pod%s to move", pods, pods == 1 ? "" : "s");
+    else {
+        str_addf(out, "a drain would %s: ",
+                 c->flag    ? "be refused" /* as a whole, before anything is touched */
+                 : c->never ? "never end"
+                            : "wait");
+        add_counts(c, false, out);
+    }
+}
+
+static void summarize(struct making *m, const struct why_counts *c, const struct check_finding *f) {
+    _cleanup_str_ struct str text = STR_INIT;
+    if (m->out->draining)
+        say_draining(m, c, &text);
+    else if (m->node->unschedulable && is_true(m->node, "Drained", NULL) && !c->moves &&
+             !c->leaving)
+        str_addf(&text, "drained and cordoned (%s)", m->out->held_by);
+    else
+        say_future(m, c, f, &text);
+    m->out->summary = why_text(m, &text);
+    m->out->pods = c->moves + c->leaving;
+    m->out->stays = c->stays;
+}
+
+/* --- all of it --- */
+
+static int compare_pods(const void *a, const void *b) {
+    const struct pod *x = *(const struct pod *const *)a, *y = *(const struct pod *const *)b;
+    int c = strcmp(strna(x->meta.ns), strna(y->meta.ns));
+    return c ? c : strcmp(strna(x->meta.name), strna(y->meta.name));
+}
+
+static void look_at_node(struct making *m) {
+    const struct why_want pods = {
+        .what = WHY_WANT_NODE_PODS, .kind = &kind_pod, .name = m->node->meta.name};
+    struct why_counts counts = {0};
+    size_t n;
+    look_at_holders(m);
+    /* Both are asked for before anything else is looked at: they are read together. */
+    bool there = why_has(m, &pods);
+    if (!why_has(m, &(struct why_want){.what = WHY_WANT_BUDGETS, .kind = &kind_pdb}) || !there)
+        return;
+    const struct object *const *found = store_find(
+        m->w->pods, m->w->pods_by_node, (struct store_key){m->node->meta.name, NULL}, &n);
+    _cleanup_free_ const struct pod **list = xcalloc(n + 1, sizeof *list);
+    for (size_t i = 0; i < n; i++)
+        list[i] = (const struct pod *)found[i];
+    if (n)
+        qsort(list, n, sizeof *list, compare_pods);
+    look_at_health(m);
+    why_look_at_pods(m, list, n, &counts);
+    why_look_at_volumes(m, list, n);
+    if (m->w->room && !m->out->draining)
+        counts.homeless = why_look_for_room(m, list, n);
+    const struct check_finding *finding = why_look_at_checks(m);
+    look_at_events(m);
+    summarize(m, &counts, finding);
+}
+
+void why_node(const struct why_world *w, const char *name, struct arena *arena, struct why *out) {
+    struct making m;
+    why_begin(&m, w, arena, out);
+    m.node = why_look(&m, &kind_node, NULL, name, NULL);
+    out->kind = kind_node.name;
+    out->name = arena_printf(arena, "%s", name);
+    out->found = m.node != NULL;
+    if (m.node)
+        look_at_node(&m);
+    why_end(&m);
+}

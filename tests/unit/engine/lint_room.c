@@ -1,0 +1,137 @@
+/* Tests of src/engine/lint_room.c. */
+#include "lint_site.h"
+
+#define RS "ReplicaSet"
+
+static int begin(void **state) {
+    struct site *s = xnew(struct site);
+    site_init(s);
+    s->room = true;
+    *state = s;
+    return 0;
+}
+
+static int end(void **state) {
+    site_done(*state);
+    free(*state);
+    return 0;
+}
+
+/* Nodes have 4 CPUs. */
+static void put(struct site *s, const char *name, const char *node, int cpu) {
+    site_put(s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'%s'" SITE_OWNER(
+                 RS, "a-1") "},'spec':{"
+                            "'nodeName':'%s','containers':[{'name':'c','resources':{'requests':{'"
+                            "cpu':'%d'}}}]},"
+                            "'status':{'phase':'Running'}}",
+             name, node, cpu);
+}
+
+static void pods_that_fit_elsewhere_are_no_finding(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    site_node(s, "w2");
+    put(s, "a", "w1", 2);
+    put(s, "b", "w2", 2);
+    assert_int_equal(site_lint(s)->n, 0);
+    assert_int_equal(s->lint.roomed, 2);
+}
+
+/* Each node by itself: 3 of 4 CPUs are taken on each, none has 3 left. */
+static void a_full_cluster(void **state) {
+    struct site *s = *state;
+    site_deployment(s, "a", 2, "'containers':[]");
+    site_node(s, "w1");
+    site_node(s, "w2");
+    put(s, "a", "w1", 3);
+    put(s, "b", "w2", 3);
+    const struct lint_finding *f = site_only(site_lint(s), LINT_NO_ROOM);
+    assert_string_equal(f->kind, "Deployment");
+    assert_string_equal(f->name, "a");
+    assert_int_equal(f->pods, 2);
+    assert_int_equal(f->n_nodes, 2);
+    assert_string_equal(f->text, "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were "
+                                 "unschedulable");
+    assert_fix(f, 0, WHY_RISK_NONE, "slipway why w1 --room");
+    assert_int_equal(s->lint.n_blocked, 0);
+}
+
+/* Two leave and there is room for one: the second is the one without, and what was tried for one
+ * node is undone for the next. */
+static void those_who_leave_together_need_room_together(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    site_node(s, "w2");
+    put(s, "a", "w1", 2);
+    put(s, "b", "w1", 2);
+    put(s, "c", "w2", 2);
+    const struct lint_finding *f = site_only(site_lint(s), LINT_NO_ROOM);
+    /* w1 leaves b without a place; w2 leaves c, for w1 is full. */
+    assert_int_equal(f->pods, 2);
+    assert_int_equal(f->n_nodes, 2);
+    assert_string_equal(f->example, "b");
+}
+
+/* Neither DaemonSets' pods nor finished ones, bare ones or those of a local volume look for a
+ * place. */
+static void who_does_not_look_for_room(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    site_put(s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'d'" SITE_OWNER(
+                 "DaemonSet", "d") "},'spec':{'nodeName':'w1'},'status':{'phase':'Running'}}");
+    site_put(s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'f'" SITE_OWNER(
+                 "Job", "j") "},'spec':{'nodeName':'w1'},'status':{'phase':'Succeeded'}}");
+    site_pod(s, "bare", "w1", "b", "", true, "");
+    site_pod(s, "claim", "w1", "c", SITE_OWNER(RS, "c-1"), true,
+             ",'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'unknown'}}]");
+    assert_null(site_group(site_lint(s), LINT_NO_ROOM));
+}
+
+/* Of more workloads than one wants to read about, the reasons are told in fewer words. */
+static void many_workloads_without_room(void **state) {
+    struct site *s = *state;
+    unsigned told = 0, brief = 0;
+    site_node(s, "w1");
+    for (int i = 0; i < 80; i++)
+        site_put(s, &kind_pod,
+                 "{'metadata':{'namespace':'x','name':'p%d','labels':{'app':'a%d'},"
+                 "'ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'r%d',"
+                 "'uid':'u%d','controller':true}]},'spec':{'nodeName':'w1','containers':[]},"
+                 "'status':{'phase':'Running'}}",
+                 i, i, i, i);
+    const struct lint_group *g = site_group(site_lint(s), LINT_NO_ROOM);
+    assert_int_equal(g->n, 80);
+    for (size_t i = 0; i < g->n; i++) {
+        told += strstr(g->findings[i].text, "0/1 nodes are available") != NULL;
+        brief += streq(g->findings[i].text, "no other node fits its pods");
+    }
+    assert_int_equal(told, 64);
+    assert_int_equal(brief, 16);
+}
+
+/* Without the pool nobody looks. */
+static void only_when_asked_for(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    put(s, "a", "w1", 3);
+    assert_non_null(site_group(site_lint(s), LINT_NO_ROOM));
+    s->room = false;
+    assert_int_equal(site_lint(s)->n, 0);
+    assert_int_equal(s->lint.roomed, 0);
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(pods_that_fit_elsewhere_are_no_finding),
+        TEST(a_full_cluster),
+        TEST(those_who_leave_together_need_room_together),
+        TEST(who_does_not_look_for_room),
+        TEST(many_workloads_without_room),
+        TEST(only_when_asked_for),
+    };
+    return cmocka_run_group_tests_name("engine/lint_room", tests, NULL, NULL);
+}
