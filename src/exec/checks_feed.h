@@ -1,0 +1,47 @@
+/* Reads what the checks (engine/checks.h) decide by: which systems the server knows, by discovery,
+ * and then the objects of those alone, once or for as long as somebody looks.
+ *
+ *     feed = checks_feed_new(client, &(struct checks_feed_opts){.ready = on_ready, .arg = x});
+ *     ... on_ready: checks_run(checks_feed_world(feed), ...)
+ *
+ * In a cluster without any of the systems this is one request. A system that is installed later is
+ * not noticed. What is there and cannot be read is told as such (READ_FAILED), never left out, and
+ * so is what could be read and cannot any more; unless it is read once only, it is tried again and
+ * again, and told when it comes. A kind that is deleted meanwhile is absent from then on. */
+#ifndef EXEC_CHECKS_FEED_H
+#define EXEC_CHECKS_FEED_H
+
+#include "engine/checks.h"
+#include "kube/client.h"
+
+struct checks_feed;
+
+struct checks_feed_opts {
+    bool once;    /* read, and no more: no watches */
+    bool remarks; /* also for the checks that only ever remark */
+    /* Whether the control plane's etcd matters: called when discovery is over; NULL: it does. It
+     * is a question about nodes and pods that the caller may have read meanwhile. */
+    bool (*etcd)(void *arg);
+    unsigned skip; /* bit i: row i of the table of checks is not wanted */
+    /* All nodes, kept current by the caller; NULL: they are read, if anything is looked at. */
+    const struct store *nodes;
+    int page;      /* objects a page; 0: the reflector's own */
+    uint64_t seed; /* of the jitter */
+    /* Everything that is there was read, or cannot be. Called once, from the loop. */
+    void (*ready)(void *arg);
+    /* Something has changed after that; may be NULL. */
+    void (*changed)(void *arg);
+    void *arg;
+};
+
+struct checks_feed *checks_feed_new(struct kube_client *client,
+                                    const struct checks_feed_opts *opts);
+void checks_feed_free(struct checks_feed *f); /* takes NULL; not inside a callback */
+
+bool checks_feed_ready(const struct checks_feed *f);
+/* What was read. Valid as long as the feed. */
+const struct check_world *checks_feed_world(const struct checks_feed *f);
+/* Whether there is anything to look at, or that cannot be looked at. */
+bool checks_feed_any(const struct checks_feed *f);
+
+#endif
