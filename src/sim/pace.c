@@ -43,6 +43,10 @@ void pace_catch_up(struct pace *p) {
     p->world_start = p->world->clock.now;
 }
 
+int64_t pace_time(const struct pace *p) {
+    return p->world->clock.now;
+}
+
 void pace_update(struct pace *p) {
     int64_t next = clock_next(&p->world->clock);
     if (next == INT64_MAX) {

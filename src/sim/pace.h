@@ -17,6 +17,8 @@ void pace_free(struct pace *p); /* takes NULL */
 /* Lets everything happen that was due by now; a world that cannot keep up with its speed is let lag
  * behind, so that this takes a few milliseconds at most (on a virtual loop it never lags). */
 void pace_catch_up(struct pace *p);
+/* What the world's clock says, which may lag behind: the time that its objects are stamped with. */
+int64_t pace_time(const struct pace *p);
 /* Looks again when the next thing is due: after the world was asked to do something. */
 void pace_update(struct pace *p);
 

@@ -328,6 +328,12 @@ static void handle(void *arg, struct exchange *x) {
     }
 }
 
+/* Clients tell by it how far their clock is from ours, which all objects are stamped with. */
+static int64_t date(void *arg) {
+    const struct sim_server *s = arg;
+    return pace_time(s->pace);
+}
+
 int sim_server_new(struct loop *loop, struct api *api, struct pace *pace,
                    const struct sim_server_options *opts, struct sim_server **out,
                    struct err *err) {
@@ -348,6 +354,7 @@ int sim_server_new(struct loop *loop, struct api *api, struct pace *pace,
     s->token = xstrdup(opts->token);
     struct httpd_options o = {
         .handle = handle,
+        .date = date,
         .arg = s,
         .limits = {.max_body = API_BODY_MAX,
                    .max_conns = s->limits.connections,

@@ -119,7 +119,7 @@ static void answer(struct kube_call *c) {
             .code = c->reply.code,
             .content_type = c->reply.content_type,
             .retry_after = c->reply.retry_after ? c->reply.retry_after : -1,
-            .date = loop_wall(c->t->loop),
+            .date = pace_time(c->t->pace),
             .warning = c->reply.warnings.len ? c->reply.warnings.p[0] : NULL,
             .api_server = true,
         };

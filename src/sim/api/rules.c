@@ -149,6 +149,20 @@ int rules_create(struct api *a, const struct resource *res, const char *sub, jso
     return recanonical(res, obj, f);
 }
 
+static enum strategy_part part_of(const char *sub) {
+    return !sub                     ? STRATEGY_MAIN
+           : streq(sub, "finalize") ? STRATEGY_FINALIZE
+           : streq(sub, "status")   ? STRATEGY_STATUS
+                                    : STRATEGY_MAIN;
+}
+
+int rules_check(struct api *a, const struct resource *res, const char *sub, const json_t *obj,
+                struct failure *f) {
+    struct strategy_context ctx = context(a);
+    _cleanup_json_ json_t *same = json_deep_copy(obj);
+    return strategy_update(strategy_of(res), &ctx, part_of(sub), same, obj, f);
+}
+
 int rules_update(struct api *a, const struct resource *res, const char *sub, json_t **obj,
                  const json_t *old, struct failure *f) {
     if (res->custom)
@@ -156,11 +170,7 @@ int rules_update(struct api *a, const struct resource *res, const char *sub, jso
     if (res == a->crds)
         return definition_update(a, res, sub, *obj, old, f) ? -1 : recanonical(res, obj, f);
     struct strategy_context ctx = context(a);
-    enum strategy_part part = !sub                     ? STRATEGY_MAIN
-                              : streq(sub, "finalize") ? STRATEGY_FINALIZE
-                              : streq(sub, "status")   ? STRATEGY_STATUS
-                                                       : STRATEGY_MAIN;
-    if (strategy_update(strategy_of(res), &ctx, part, *obj, old, f))
+    if (strategy_update(strategy_of(res), &ctx, part_of(sub), *obj, old, f))
         return -1;
     return recanonical(res, obj, f);
 }

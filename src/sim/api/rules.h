@@ -19,6 +19,10 @@ int rules_create(struct api *a, const struct resource *res, const char *sub, jso
 int rules_update(struct api *a, const struct resource *res, const char *sub, json_t **obj,
                  const json_t *old, struct failure *f);
 
+/* Whether an object of a built-in kind that is stored as it is could be written as it is. */
+int rules_check(struct api *a, const struct resource *res, const char *sub, const json_t *obj,
+                struct failure *f);
+
 /* Adds the labels that a pod gets from this node (which there may not be) to `labels`. */
 void rules_topology_labels(struct api *a, const char *node, json_t *labels);
 

@@ -232,9 +232,9 @@ static void see_attached(struct fleet *f, struct link *l, const struct pv *pv,
     else if (va && va->attach_error)
         why = xstrdup(strna(va->attach_error->message));
     else if (now >= l->op_end)
-        why = xasprintf("timed out waiting for external-attacher of " DISK_DRIVER
-                        " CSI driver to attach volume %s",
-                        pv ? strna(pv->csi->handle) : "");
+        why = xasprintf(
+            "timed out waiting for external-attacher of %s CSI driver to attach volume %s",
+            pv ? pv->csi->driver : DISK_DRIVER, pv ? strna(pv->csi->handle) : "");
     else
         return;
     const struct object_ref *claim = pv ? pv->claim : NULL;
@@ -362,8 +362,9 @@ static void attach(struct fleet *f, struct link *l, const struct pv *pv) {
     if (!shelf_get(f->attachments->shelf, NULL, l->name))
         record_unref(fleet_create(f, f->attachments, NULL,
                                   json_pack("{s:{s:s}, s:{s:s, s:s, s:{s:s}}}", "metadata", "name",
-                                            l->name, "spec", "attacher", DISK_DRIVER, "nodeName",
-                                            l->node, "source", "persistentVolumeName", l->disk->pv),
+                                            l->name, "spec", "attacher",
+                                            pv ? pv->csi->driver : DISK_DRIVER, "nodeName", l->node,
+                                            "source", "persistentVolumeName", l->disk->pv),
                                   NULL));
     see(f, l, pv);
 }
@@ -374,7 +375,7 @@ static void mark_wanted(struct attach *a, const struct pv *pv, const char *name)
     struct disk *d = disk_find(a, name);
     for (size_t i = 0; d && i < d->links.len; i++)
         d->links.p[i]->wanted = false;
-    const struct record *claim = pv && pv->claim && volume_is_disk(pv)
+    const struct record *claim = pv && pv->claim && volume_is_disk(f, pv)
                                      ? shelf_get(f->pvcs->shelf, pv->claim->ns, pv->claim->name)
                                      : NULL;
     if (claim) {
@@ -471,7 +472,7 @@ static void claim_changed(void *arg, const struct change *c) {
 static void volume_changed(void *arg, const struct change *c) {
     struct attach *a = arg;
     const struct pv *pv = record_as(pv, c->after);
-    if (volume_is_disk(pv))
+    if (volume_is_disk(a->fleet, pv))
         queue_add(a->queue, NULL, pv->meta.name);
 }
 
@@ -481,7 +482,7 @@ static void adopt(struct attach *a, const struct volume_attachment *va) {
     const struct record *r = shelf_get(f->pvs->shelf, NULL, va->pv);
     const struct pv *pv = r ? record_as(pv, r) : NULL;
     char name[ATTACHMENT_NAME_SIZE];
-    if (!pv || !volume_is_disk(pv) || link_find(disk_find(a, va->pv), va->node_name) ||
+    if (!pv || !volume_is_disk(f, pv) || link_find(disk_find(a, va->pv), va->node_name) ||
         !streq(attachment_name(pv, va->node_name, name), va->meta.name))
         return;
     struct link *l = link_get(a, pv, va->node_name);
@@ -492,7 +493,7 @@ static void adopt(struct attach *a, const struct volume_attachment *va) {
 static void attachment_changed(void *arg, const struct change *c) {
     struct attach *a = arg;
     const struct volume_attachment *va = record_as(volume_attachment, c->after);
-    if (!str_same(va->attacher, DISK_DRIVER) || str_empty(va->pv))
+    if (!driver_is_ours(a->fleet, va->attacher) || str_empty(va->pv))
         return;
     if (c->type == CHANGE_ADDED)
         adopt(a, va);

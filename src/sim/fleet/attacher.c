@@ -6,7 +6,7 @@
 #include "sim/fleet/parts.h"
 #include "sim/fleet/storage.h"
 
-#define FINALIZER "external-attacher/disk-sim-slipway-dev"
+#define FINALIZER ATTACHER_FINALIZER
 #define NODE_ID   "csi.alpha.kubernetes.io/node-id"
 
 /* Its own numbers: --timeout, --retry-interval-start and -max. */
@@ -223,7 +223,7 @@ static bool sync(void *arg, const char *none, const char *name) {
     if (op->phase != PHASE_NEW)
         return true;
     struct record *volume = shelf_get(f->pvs->shelf, NULL, strna(a->pv));
-    if (!volume || !volume_is_disk(record_as(pv, volume))) {
+    if (!volume || !volume_is_disk(f, record_as(pv, volume))) {
         _cleanup_free_ char *why =
             volume ? xstrdup("pv spec contained non-csi source that was not migrated")
                    : xasprintf("persistentvolume \"%s\" not found", strna(a->pv));
@@ -256,7 +256,7 @@ static bool sync_volume(void *arg, const char *none, const char *name) {
 static void attachment_changed(void *arg, const struct change *c) {
     struct attacher *all = arg;
     const struct volume_attachment *a = record_as(volume_attachment, c->after);
-    if (!str_same(a->attacher, DISK_DRIVER))
+    if (!driver_is_ours(all->fleet, a->attacher))
         return;
     queue_add(all->queue, NULL, a->meta.name);
     if (c->type == CHANGE_DELETED && !str_empty(a->pv))

@@ -118,10 +118,25 @@ static bool expected_scale(struct fleet *f, const struct pod_set *pods, struct c
     return ok;
 }
 
+/* In a copy of another cluster, where some controllers are not known: what was expected there,
+ * unless that could not be told either. */
+static bool expected_there(const struct fleet *f, const struct pdb *pdb, struct count *out) {
+    const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
+    if (!f->original || pdb->expected <= 0 || (c && str_same(c->reason, "SyncFailed")))
+        return false;
+    out->expected = pdb->expected;
+    return true;
+}
+
+static bool expected_of(struct fleet *f, const struct pdb *pdb, const struct pod_set *pods,
+                        struct count *out, char **why) {
+    return expected_scale(f, pods, out, why) || expected_there(f, pdb, out);
+}
+
 static bool expected_count(struct fleet *f, const struct pdb *pdb, const struct pod_set *pods,
                            struct count *out, char **why) {
     if (pdb->max_unavailable.set) {
-        if (!expected_scale(f, pods, out, why))
+        if (!expected_of(f, pdb, pods, out, why))
             return false;
         out->desired =
             MAX_OF(out->expected - intstr_of(&pdb->max_unavailable, out->expected, true), 0);
@@ -129,7 +144,7 @@ static bool expected_count(struct fleet *f, const struct pdb *pdb, const struct 
         out->desired = pdb->min_available.val;
         out->expected = (int64_t)pods->v.len;
     } else if (pdb->min_available.set) {
-        if (!expected_scale(f, pods, out, why))
+        if (!expected_of(f, pdb, pods, out, why))
             return false;
         out->desired = intstr_of(&pdb->min_available, out->expected, true);
     }

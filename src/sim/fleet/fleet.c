@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "sim/api/rules.h"
+#include "sim/fleet/original.h"
 #include "sim/fleet/pod_index.h"
 #include "sim/schema/text.h"
 
@@ -53,6 +54,7 @@ void fleet_free(struct fleet *f) {
         fleet_parts[i]->free(f->parts.p[i]);
     vec_done(&f->parts);
     pod_index_free(f->pod_index);
+    original_free(f->original);
     free(f);
 }
 

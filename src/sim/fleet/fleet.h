@@ -32,6 +32,7 @@ struct fleet {
     const char *ca;              /* the server's authority, in PEM, for pods; NULL: none */
     struct machines *machines;   /* sim/fleet/machine.h */
     struct pod_index *pod_index; /* sim/fleet/pod_index.h */
+    struct original *original;   /* sim/fleet/original.h; NULL: this is no copy */
 };
 
 /* NULL-terminated, in the order in which they start. */

@@ -1,6 +1,7 @@
 /* The garbage collector: what belongs to nobody any more goes; what belongs to something that is
  * being deleted goes before it (foreground) or is let go (orphan). By
  * pkg/controller/garbagecollector, but level-driven on an index of owners instead of a graph. */
+#include "sim/fleet/original.h"
 #include "sim/fleet/parts.h"
 #include "sim/fleet/workload.h"
 
@@ -126,7 +127,8 @@ static enum owner_state owner_state(const struct fleet *f, const char *ns, const
     const struct resource *res =
         api_resource_of_kind(f->api, strna(o->api_version), strna(o->kind));
     /* A kind that is not served (yet) says nothing; nor does one that cannot own this. */
-    if (!res || !res->shelf || (res->info->namespaced && str_empty(ns)))
+    if (!res || !res->shelf || (res->info->namespaced && str_empty(ns)) ||
+        (f->original && original_is_stranger(f->original, o->uid)))
         return OWNER_ODD;
     const struct record *r = shelf_get(res->shelf, res->info->namespaced ? ns : NULL, o->name);
     if (!r || !str_same(r->obj->meta.uid, o->uid))

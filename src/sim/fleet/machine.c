@@ -375,8 +375,9 @@ static void beat(void *arg) {
     if (r) {
         const struct node *node = record_as(node, r);
         const struct node_condition *ready = node_condition_find(node->conditions, "Ready");
-        if (!m->registered || !ready || !str_same(ready->c.status, "True") ||
-            ready->heartbeat <= f->world->clock.now - STATUS_EVERY)
+        bool due = !m->registered || !ready || !str_same(ready->c.status, "True") ||
+                   ready->heartbeat <= f->world->clock.now - STATUS_EVERY;
+        if (due && !m->sick)
             post_status(m);
         renew_lease(m, node_of(m));
     }
@@ -445,9 +446,9 @@ bool machine_add_static_pod(struct machine *m, const json_t *pod, struct failure
 
 /* --- Nodes come and go --- */
 
-static bool has_machine(const struct node *node) {
+static bool has_machine(const struct fleet *f, const struct node *node) {
     const struct pair *a = node->meta.annotations;
-    return map_has(a, SIM_ANNOTATION "machine") ||
+    return f->original || map_has(a, SIM_ANNOTATION "machine") ||
            str_same(map_get(a, "kwok.x-k8s.io/node"), "fake");
 }
 
@@ -486,7 +487,7 @@ static void node_changed(void *arg, const struct change *c) {
         return;
     }
     if (!m) {
-        if (!has_machine(node))
+        if (!has_machine(f, node))
             return;
         m = xnew(struct machine);
         m->all = all;

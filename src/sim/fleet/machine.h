@@ -43,6 +43,7 @@ struct machine {
     enum machine_state state;
     char boot_id[UUID_LEN + 1];
     bool registered;  /* its status was written since it came up */
+    bool sick;        /* its kubelet works and is not ready: the status stays as it is */
     uint32_t next_ip; /* of its pods */
     struct alarm heartbeat, boot;
     size_t pods;                    /* workers */

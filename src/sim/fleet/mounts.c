@@ -73,7 +73,7 @@ static json_t *disks_in_use(const struct fleet *f, const char *node) {
         const struct pod *pod = record_as(pod, pods.p[i]);
         for (size_t k = 0; !pod_finished(pod) && k < list_len(pod->spec->volumes); k++) {
             const struct record *r = pod_volume(f, pod, &pod->spec->volumes[k]);
-            if (r && volume_is_disk(record_as(pv, r)))
+            if (r && volume_is_disk(f, record_as(pv, r)))
                 *vec_push(&names) = disk_name(record_as(pv, r));
         }
     }
@@ -248,7 +248,7 @@ static bool volume_ready(const struct fleet *f, const struct pod *pod, const str
         return false;
     }
     const struct pv *pv = record_as(pv, volume);
-    if (!volume_is_disk(pv))
+    if (!volume_is_disk(f, pv))
         return true;
     /* Used, says the kubelet, and attached, says the controller: both in the Node's status. */
     _cleanup_free_ char *disk = disk_name(pv);
@@ -296,7 +296,7 @@ bool volumes_ready(struct fleet *f, const struct pod *pod) {
     _cleanup_free_ char *why = NULL;
     for (size_t i = 0; !why && i < list_len(list); i++)
         ready &= volume_ready(f, pod, &list[i], r ? record_as(node, r) : NULL, &why);
-    if (!why)
+    if (!why && !f->original)
         why = config_problem(all, pod);
     if (why)
         complain(all, pod, why);

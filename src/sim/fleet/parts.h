@@ -27,5 +27,6 @@ extern const struct part provisioner_part;    /* provisioner.c */
 extern const struct part attach_part;         /* attach.c */
 extern const struct part attacher_part;       /* attacher.c */
 extern const struct part mounts_part;         /* mounts.c */
+extern const struct part strangers_part;      /* stranger.c: of copies of other clusters */
 
 #endif

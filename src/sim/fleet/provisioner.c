@@ -25,6 +25,13 @@ struct provisioner {
 
 /* --- making --- */
 
+/* In a copy of another cluster somebody is there for the claims of all provisioners. */
+static bool makes_disks(const struct fleet *f, const char *provisioner) {
+    return str_same(provisioner, DISK_DRIVER) ||
+           (f->original && !str_empty(provisioner) &&
+            !streq(provisioner, "kubernetes.io/no-provisioner"));
+}
+
 /* The class of a claim that wants a disk now, parsed; NULL when it does not. */
 static json_t *wanted_class(const struct fleet *f, const struct pvc *pvc) {
     const struct pair *annotations = pvc->meta.annotations;
@@ -32,10 +39,10 @@ static json_t *wanted_class(const struct fleet *f, const struct pvc *pvc) {
     if (!provisioner)
         provisioner = map_get(annotations, ANN_OLD_PROVISIONER);
     const struct record *class = class_find(f, claim_class(pvc));
-    if (!str_same(provisioner, DISK_DRIVER) || !class || !str_empty(pvc->volume_name))
+    if (!makes_disks(f, provisioner) || !class || !str_empty(pvc->volume_name))
         return NULL;
     json_t *obj = record_json(class);
-    if (str_same(json_str(obj, "provisioner"), DISK_DRIVER) &&
+    if (makes_disks(f, json_str(obj, "provisioner")) &&
         (!str_same(json_str(obj, "volumeBindingMode"), "WaitForFirstConsumer") ||
          !str_empty(map_get(annotations, ANN_SELECTED_NODE))))
         return obj;
@@ -186,7 +193,7 @@ static void made(void *arg, const char *ns, const char *name) {
 
 static bool is_ours(const struct pv *pv) {
     const char *by = map_get(pv->meta.annotations, ANN_PROVISIONED_BY);
-    return pv->csi && (by ? streq(by, DISK_DRIVER) : volume_is_disk(pv));
+    return pv->csi && (by ? streq(by, DISK_DRIVER) : str_same(pv->csi->driver, DISK_DRIVER));
 }
 
 static bool should_delete(const struct pv *pv) {

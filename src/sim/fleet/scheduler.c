@@ -129,8 +129,9 @@ static void run_cycle(void *arg) {
 
 /* --- listening --- */
 
-static bool is_ours(const struct pod *pod) {
-    return str_empty(pod->spec->scheduler) || streq(pod->spec->scheduler, "default-scheduler");
+static bool is_ours(const struct scheduler *s, const struct pod *pod) {
+    return s->fleet->original || str_empty(pod->spec->scheduler) ||
+           streq(pod->spec->scheduler, "default-scheduler");
 }
 
 static void pod_changed(void *arg, const struct change *c) {
@@ -145,7 +146,7 @@ static void pod_changed(void *arg, const struct change *c) {
         return;
     }
     fit_put_pod(s->fit, pod);
-    if (is_ours(pod))
+    if (is_ours(s, pod))
         fit_queue_put(s->queue, pod, s->fleet->world->clock.now);
     if (str_empty(pod->node_name)) {
         hurry(s);

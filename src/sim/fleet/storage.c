@@ -1,5 +1,6 @@
 /* Indexes over pods, claims, volumes and attachments, and the rules about them. */
 #include "sim/fleet/storage.h"
+#include "sim/fleet/original.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -119,8 +120,13 @@ bool volume_refers(const struct pv *volume, const struct pvc *claim) {
            (str_empty(ref->uid) || str_same(ref->uid, claim->meta.uid));
 }
 
-bool volume_is_disk(const struct pv *volume) {
-    return volume->csi && str_same(volume->csi->driver, DISK_DRIVER);
+bool driver_is_ours(const struct fleet *f, const char *driver) {
+    return str_same(driver, DISK_DRIVER) ||
+           (f->original && original_driver_attaches(f->original, driver));
+}
+
+bool volume_is_disk(const struct fleet *f, const struct pv *volume) {
+    return volume->csi && driver_is_ours(f, volume->csi->driver);
 }
 
 bool volume_is_shared(const struct pv *volume) {

@@ -56,8 +56,12 @@ struct record *pod_volume(const struct fleet *f, const struct pod *pod, const st
 /* The claim that the volume is reserved for, by name and, where it says one, uid. */
 bool volume_refers(const struct pv *volume, const struct pvc *claim);
 
-/* A volume of DISK_DRIVER. */
-bool volume_is_disk(const struct pv *volume);
+/* A volume of DISK_DRIVER; in a copy of another cluster one of any driver that attaches volumes. */
+bool volume_is_disk(const struct fleet *f, const struct pv *volume);
+/* Whether attachments of this driver (the attacher) are ours to make. */
+bool driver_is_ours(const struct fleet *f, const char *driver);
+/* What keeps attachments until the disk is off the node for certain. */
+#define ATTACHER_FINALIZER "external-attacher/disk-sim-slipway-dev"
 /* More than one node may have it. */
 bool volume_is_shared(const struct pv *volume);
 /* As in the status of a Node: "kubernetes.io/csi/<driver>^<handle>". The caller frees it. */

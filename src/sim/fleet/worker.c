@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "engine/podrole.h"
+#include "sim/fleet/original.h"
 #include "sim/fleet/pod_index.h"
 #include "sim/fleet/pod_status.h"
 #include "sim/fleet/static_pods.h"
@@ -13,6 +14,8 @@
 /* The kubelet's back-off for containers that end: 10 s doubling up to 5 minutes. */
 #define CRASH_FIRST SEC(10)
 #define CRASH_MAX   SEC(300)
+/* As a bound that something is drawn from, which must be less than INT64_MAX. */
+#define NEVER (INT64_MAX - 1)
 
 /* What happens next to a pod. */
 enum step {
@@ -76,8 +79,17 @@ static const struct pair *node_annotations(const struct worker *w) {
 
 static int64_t delay(const struct worker *w, const struct pod *pod, const char *what, int64_t min,
                      int64_t max, const char **word) {
-    return machine_delay(w->all->fleet, pod->meta.annotations, node_annotations(w), what, min, max,
-                         word);
+    static const char *const words[] = {
+        [HABIT_START] = "start", [HABIT_READY] = "ready", [HABIT_STOP] = "stop"};
+    const struct original *original = w->all->fleet->original;
+    for (size_t i = 0; original && i < ARRAY_LEN(words); i++)
+        if (streq(words[i], what)) {
+            int64_t usual = habits_draw(original_habits(original), pod, (enum habit)i);
+            min = max = MIN_OF(usual, NEVER);
+        }
+    int64_t wait = machine_delay(w->all->fleet, pod->meta.annotations, node_annotations(w), what,
+                                 min, max, word);
+    return wait == NEVER ? INT64_MAX : wait;
 }
 
 static void report(struct worker *w, struct pod_report r) {
@@ -224,7 +236,8 @@ static void look(struct worker *w) {
         wait = w->backoff = w->backoff ? MIN_OF(w->backoff * 2, CRASH_MAX) : CRASH_FIRST;
     } else {
         bool restarts = is(pod->spec->restart_policy, "Always");
-        int64_t run = restarts && !map_has(pod->meta.annotations, SIM_ANNOTATION "run")
+        bool lasts = restarts || w->all->fleet->original;
+        int64_t run = lasts && !map_has(pod->meta.annotations, SIM_ANNOTATION "run")
                           ? INT64_MAX
                           : delay(w, pod, "run", SEC(5), SEC(20), NULL);
         if (!pod_ready(pod)) {

@@ -85,10 +85,26 @@ static void test_overload(void **state) {
     loop_free(loop);
 }
 
+/* The time is the world's, whatever the loop's clock says. */
+static void test_time(void **state) {
+    (void)state;
+    struct loop *loop = loop_new_virtual(SIM_START);
+    struct world *w = world_new(1, SIM_START);
+    struct pace *p = pace_new(loop, w, 60);
+    assert_int_equal(pace_time(p), SIM_START);
+    loop_advance(loop, SEC(10));
+    pace_catch_up(p);
+    assert_int_equal(pace_time(p), SIM_START + SEC(600));
+    pace_free(p);
+    world_free(w);
+    loop_free(loop);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_speeds),
         cmocka_unit_test(test_overload),
+        cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

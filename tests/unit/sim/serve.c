@@ -126,6 +126,47 @@ static void test_face(void **state) {
     sim_site_done(&s);
 }
 
+/* Of what the simulated cluster does the time is told by its own clock, so the server's too. */
+static void test_date(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    _cleanup_err_ struct err err = ERR_INIT;
+    struct loop *loop;
+    assert_int_equal(loop_new(&loop, &err), 0);
+    sim_pass(&s, SEC(86400 * 400)); /* away from the wall clock, wherever that stands */
+    struct pace *pace = pace_new(loop, s.world, 3600);
+    struct sim_server *server;
+    assert_int_equal(
+        sim_server_new(loop, s.api, pace,
+                       &(struct sim_server_options){.address = "127.0.0.1:0", .token = "secret"},
+                       &server, &err),
+        0);
+    struct client c;
+    client_open(&c, loop, sim_server_address(server));
+    /* by the handler, and by the HTTP server itself, before it hangs up */
+    static const char *const requests[][2] = {
+        {"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n\r\nok"},
+        {"GET / HTTP/1.1\r\nnonsense\r\n\r\n", "400 Bad Request"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+        int64_t before = s.world->clock.now;
+        const char *at = strstr(talk(&c, requests[i][0], requests[i][1]), "\r\nDate: ");
+        assert_non_null(at);
+        at += strlen("\r\nDate: ");
+        _cleanup_free_ char *text = xstrndup(at, strcspn(at, "\r"));
+        int64_t date = 0;
+        assert_true(time_parse_http(text, &date));
+        assert_in_range(date / SEC(1), before / SEC(1), s.world->clock.now / SEC(1));
+    }
+    client_close(&c);
+    sim_server_free(server);
+    (void)event_base_loop(loop_base(loop), EVLOOP_NONBLOCK);
+    pace_free(pace);
+    loop_free(loop);
+    sim_site_done(&s);
+}
+
 /* --- clients that do not read --- */
 
 struct bench {
@@ -284,6 +325,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_face),
+        cmocka_unit_test(test_date),
         cmocka_unit_test(test_streams_have_a_limit),
         cmocka_unit_test(test_lists_have_a_time),
         cmocka_unit_test(test_whole_answers_have_a_limit),

@@ -37,9 +37,31 @@ static void test_pods(void **state) {
     sim_site_done(&s);
 }
 
+/* An object as it is stored can be judged again; one that could not be there is found out. */
+static void test_check(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods",
+            "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+            "\"i\"}]}}");
+    const struct resource *res = s.fleet->pods;
+    _cleanup_json_ json_t *pod = record_json(shelf_get(res->shelf, "default", "p"));
+    _cleanup_failure_ struct failure failure = FAILURE_INIT;
+    assert_int_equal(rules_check(s.api, res, NULL, pod, &failure), 0);
+    assert_int_equal(rules_check(s.api, res, "status", pod, &failure), 0);
+    _cleanup_json_ json_t *before = json_deep_copy(pod);
+    json_array_clear(json_object_get(json_object_get(pod, "spec"), "containers"));
+    assert_int_equal(rules_check(s.api, res, NULL, pod, &failure), -1);
+    assert_non_null(strstr(failure.message, "spec.containers"));
+    assert_false(json_equal(before, pod));
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pods),
+        cmocka_unit_test(test_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Who uses what, and the names and rules of storage. */
+#include "sim/fleet/original.h"
 #include "storage_cluster.h"
 
 static char *joined(struct names n) {
@@ -150,11 +151,21 @@ static void test_names(void **state) {
                         "csi-fabf125251293512f4530d15666a9ea1bc9d04e12755fe4ad9e98ec927d4186c");
     _cleanup_free_ char *disk = disk_name(&pv);
     assert_string_equal(disk, "kubernetes.io/csi/disk.sim.slipway.dev^vol-1");
-    assert_true(volume_is_disk(&pv));
+    struct fleet plain = {0};
+    assert_true(volume_is_disk(&plain, &pv));
     csi.driver = "other";
-    assert_false(volume_is_disk(&pv));
+    assert_false(volume_is_disk(&plain, &pv));
+    /* in a copy of another cluster there is somebody for every driver, but for those that attach
+     * nothing */
+    struct fleet copy = {.original = original_new(NULL)};
+    original_add_detached_driver(copy.original, "nfs");
+    assert_true(volume_is_disk(&copy, &pv));
+    assert_true(driver_is_ours(&copy, "other") && driver_is_ours(&copy, DISK_DRIVER));
+    csi.driver = "nfs";
+    assert_false(volume_is_disk(&copy, &pv));
+    original_free(copy.original);
     pv.csi = NULL;
-    assert_false(volume_is_disk(&pv));
+    assert_false(volume_is_disk(&plain, &pv));
 }
 
 static void test_claim_names(void **state) {
