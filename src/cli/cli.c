@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,13 +24,28 @@
 
 /* ---- speaking ---- */
 
+void cli_keep_error(struct cli *cli, const char *text) {
+    enum { MOST = 64 << 10 }; /* bytes: a thousand nodes may be missing */
+    if (strlen(strna(cli->errors)) < MOST)
+        cli->errors =
+            arena_printf(&cli->arena, "%s%s%s", strna(cli->errors), cli->errors ? "; " : "", text);
+}
+
+enum tone {
+    TONE_ERROR,   /* "error: ", and kept for documents */
+    TONE_REFUSAL, /* kept as well */
+    TONE_REMARK,
+};
+
 /* The result so far comes first, so that a terminal shows both in the order they were said. */
-__attribute__((format(printf, 4, 0))) static void
-say(struct cli *cli, enum style style, const char *label, const char *fmt, va_list ap) {
+__attribute__((format(printf, 3, 0))) static void say(struct cli *cli, enum tone tone,
+                                                      const char *fmt, va_list ap) {
     _cleanup_free_ char *text = xvasprintf(fmt, ap);
     term_flush(&cli->out);
-    if (label) {
-        term_styled(&cli->err, style, label);
+    if (tone != TONE_REMARK)
+        cli_keep_error(cli, text);
+    if (tone == TONE_ERROR) {
+        term_styled(&cli->err, STYLE_RED, "error");
         term_printf(&cli->err, ": ");
     }
     term_text(&cli->err, text);
@@ -40,7 +56,15 @@ say(struct cli *cli, enum style style, const char *label, const char *fmt, va_li
 int cli_fail(struct cli *cli, enum exit_code code, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    say(cli, STYLE_RED, "error", fmt, ap);
+    say(cli, TONE_ERROR, fmt, ap);
+    va_end(ap);
+    return (int)code;
+}
+
+int cli_refuse(struct cli *cli, enum exit_code code, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    say(cli, TONE_REFUSAL, fmt, ap);
     va_end(ap);
     return (int)code;
 }
@@ -52,14 +76,21 @@ int cli_error(struct cli *cli, const struct err *err) {
 int cli_usage(struct cli *cli, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    say(cli, STYLE_RED, "error", fmt, ap);
+    say(cli, TONE_ERROR, fmt, ap);
     va_end(ap);
     if (cli->verb && !cli->verb->hidden && !streq(cli->verb->name, "help"))
-        term_printf(&cli->err, "Run '%s %s --help'\n", cli->prog, cli->verb->name);
+        term_printf(&cli->err, "See '%s %s --help' for usage.\n", cli->prog, cli->verb->name);
     else
-        term_printf(&cli->err, "Run '%s help'\n", cli->prog);
+        term_printf(&cli->err, "See '%s --help' for usage.\n", cli->prog);
     term_flush(&cli->err);
     return EXIT_USAGE;
+}
+
+void cli_advise(struct cli *cli, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    say(cli, TONE_REMARK, fmt, ap);
+    va_end(ap);
 }
 
 void cli_note(struct cli *cli, const char *fmt, ...) {
@@ -67,8 +98,19 @@ void cli_note(struct cli *cli, const char *fmt, ...) {
         return;
     va_list ap;
     va_start(ap, fmt);
-    say(cli, STYLE_NONE, NULL, fmt, ap);
+    say(cli, TONE_REMARK, fmt, ap);
     va_end(ap);
+}
+
+void cli_warning(struct cli *cli, const char *text) {
+    enum { MOST = 1000 }; /* a server could make up new ones for ever */
+    if (!*text || cli->warnings.seen.len == MOST)
+        return;
+    for (size_t i = 0; i < cli->warnings.seen.len; i++)
+        if (streq(cli->warnings.seen.p[i], text))
+            return;
+    *vec_push(&cli->warnings.seen) = arena_strndup(&cli->arena, text, strlen(text));
+    cli_note(cli, "Warning: %s", text);
 }
 
 int64_t cli_now(const struct cli *cli) {
@@ -116,22 +158,32 @@ int cli_print_table(struct cli *cli, struct table *table, const struct output_op
 
 /* ---- dispatch ---- */
 
+/* A flag that only the verb knows, before it, as kubectl allows it: with its value in the same
+ * word, or else the next word is taken for one. */
+static void skip_unknown(struct options_walk *walk, const char *word) {
+    if (!strchr(word, '=') && (word[1] == '-' || !word[2]))
+        walk->i++;
+}
+
 /* Index of the verb in argv: the first word that is neither flag nor value. -1: there is none; -2:
- * an unknown flag comes first. */
+ * an unknown flag comes first, and no verb after it. */
 static int find_verb(int argc, char **argv) {
     struct general_opts general;
     struct shared_opts shared;
     struct option_set set;
     verb_shared_set(&general, &shared, &set); /* bound, but only looked at */
     struct options_walk walk = options_walk(&set, argc, argv);
+    bool unknown = false;
     for (;;) {
         struct option_token t = options_next(&walk);
         if (t.kind == TOKEN_ARG)
-            return t.index;
-        if (t.kind == TOKEN_UNKNOWN)
-            return -2;
-        if (t.kind != TOKEN_OPTION || t.row->stops)
-            return -1;
+            return unknown && !verb_find(argv[t.index]) ? -2 : t.index;
+        if (t.kind == TOKEN_UNKNOWN) {
+            unknown = true;
+            skip_unknown(&walk, argv[t.index]);
+        } else if (t.kind != TOKEN_OPTION || t.row->stops) {
+            return unknown ? -2 : -1;
+        }
     }
 }
 
@@ -148,17 +200,26 @@ static void print_version(struct cli *cli) {
     term_printf(&cli->out, "slipway %s\n", SLIPWAY_VERSION);
 }
 
+static int bad_flags(struct cli *cli, const struct options_fault *fault, const struct err *err) {
+    int code = fault->late ? cli_fail(cli, EXIT_USAGE, "%s", err_msg(err))
+                           : cli_usage(cli, "%s", err_msg(err));
+    if (fault->advice)
+        cli_advise(cli, "%s", fault->advice);
+    return code;
+}
+
 /* Flags alone, or nothing. */
 static int run_no_verb(struct cli *cli, int argc, char **argv, bool unknown_flag) {
     _cleanup_err_ struct err err = ERR_INIT;
     struct shared_opts shared = {0};
+    struct options_fault fault;
     struct option_set set;
     int n_args = 0;
     verb_shared_set(&cli->general, &shared, &set);
-    if (options_parse(&set, argc, argv, cli->env, &cli->arena, &n_args, &err)) {
-        if (unknown_flag && n_args == 0 && argc > 1 && !strstr(err_msg(&err), "did you mean"))
-            return cli_usage(cli, "%s: flags of a verb stand after it", err_msg(&err));
-        return cli_usage(cli, "%s", err_msg(&err));
+    if (options_parse(&set, argc, argv, cli->env, &cli->arena, &n_args, &fault, &err)) {
+        if (unknown_flag && argc > 1 && !fault.advice)
+            fault.advice = "Flags of a verb stand after it.";
+        return bad_flags(cli, &fault, &err);
     }
     settle(cli);
     if (cli->general.help)
@@ -186,13 +247,20 @@ static int check_args(struct cli *cli, int argc, char **argv) {
         size_t w = 0;
         while (w < n && !streq(v->arg_words[w], argv[i]))
             w++;
+        for (size_t k = 0; w == n && k < n; k++) /* the same in capitals is meant */
+            if (strcasecmp(v->arg_words[k], argv[i]) == 0)
+                argv[i] = arena_printf(&cli->arena, "%s", v->arg_words[w = k]);
         if (w < n)
             continue;
         const char *near = suggest_nearest(argv[i], v->arg_words, n);
+        /* "[CODE]" is one of many words, "bash|zsh|fish" are the words themselves. */
+        bool listed = strchr(v->args, '|') != NULL;
+        _cleanup_free_ char *what =
+            listed ? xasprintf("not one of %s", v->args)
+                   : xasprintf("none of those that '%s %s' lists", cli->prog, v->name);
         if (near)
-            return cli_usage(cli, "\"%s\" is not one of %s (did you mean \"%s\"?)", argv[i],
-                             v->args, near);
-        return cli_usage(cli, "\"%s\" is not one of %s", argv[i], v->args);
+            return cli_usage(cli, "\"%s\" is %s (did you mean \"%s\"?)", argv[i], what, near);
+        return cli_usage(cli, "\"%s\" is %s", argv[i], what);
     }
     return EXIT_DONE;
 }
@@ -202,12 +270,13 @@ static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **a
     cli->verb = verb;
     if (verb->raw)
         return verb->run(cli, argc, argv);
+    struct options_fault fault;
     struct option_set set;
     cli->opts = verb->opts_size ? arena_alloc(&cli->arena, verb->opts_size) : NULL;
     verb_option_set(verb, &cli->general, cli->opts, &set);
     verb_accept_connection(verb, &set);
-    if (options_parse(&set, argc, argv, cli->env, &cli->arena, &argc, &err))
-        return cli_usage(cli, "%s", err_msg(&err));
+    if (options_parse(&set, argc, argv, cli->env, &cli->arena, &argc, &fault, &err))
+        return bad_flags(cli, &fault, &err);
     settle(cli);
     if (cli->general.help) {
         help_verb(cli->prog, verb, &cli->out.buf);
@@ -258,6 +327,10 @@ static void keep_standard_streams(void) {
 
 static int finish(struct cli *cli, int code) {
     _cleanup_err_ struct err err = ERR_INIT;
+    size_t warnings = cli->warnings.seen.len;
+    if (!code && cli->warnings.fatal && warnings)
+        code = cli_fail(cli, EXIT_FAILED, "%zu warning%s received", warnings,
+                        warnings == 1 ? "" : "s");
     int r = term_close(&cli->out, &err);
     /* Of a reader that had enough nothing is said. */
     if (r && r != -EPIPE)
@@ -265,6 +338,7 @@ static int finish(struct cli *cli, int code) {
     if (r && !code)
         code = r == -EPIPE ? EXIT_SIGPIPE : EXIT_FAILED;
     term_close(&cli->err, NULL);
+    vec_done(&cli->warnings.seen);
     arena_done(&cli->arena);
     return code;
 }

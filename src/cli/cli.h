@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/jsonw.h"
 #include "base/log.h"
+#include "base/vec.h"
 #include "cli/exit.h"
 #include "cli/groups.h"
 #include "cli/table.h"
@@ -30,6 +31,11 @@ struct cli {
     struct term out, err;
     struct log log;     /* to standard error, by -v and -q */
     struct arena arena; /* lives as long as the run */
+    struct {
+        VEC(const char *) seen; /* each once */
+        bool fatal;             /* --warnings-as-errors */
+    } warnings;                 /* that the API server has sent */
+    const char *errors; /* what cli_fail() and the like have said, for documents; NULL: nothing */
     const struct completer *completer;
     char *(*env)(const char *name); /* getenv() */
 };
@@ -41,10 +47,20 @@ int cli_main(int argc, char **argv, const char *commit);
 int cli_error(struct cli *cli, const struct err *err); /* code by exit_from_errno() */
 int cli_fail(struct cli *cli, enum exit_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same with "Run '... --help'" below, EXIT_USAGE. */
+/* The same without "error: ", for what kubectl begins otherwise ("Error from server (...)"). */
+int cli_refuse(struct cli *cli, enum exit_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* An error with "See '... --help' for usage." below, EXIT_USAGE. */
 int cli_usage(struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A line below an error: what kubectl does not say. Also with -q. */
+void cli_advise(struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps an error that was told in other words for cli->errors. */
+void cli_keep_error(struct cli *cli, const char *text);
 /* A remark on standard error, unless -q. */
 void cli_note(struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A warning of the server's: told as kubectl tells it, and only once. */
+void cli_warning(struct cli *cli, const char *text);
 
 /* The time of day in microseconds; $SLIPWAY_FAKE_NOW (RFC 3339) stands still, for tests. */
 int64_t cli_now(const struct cli *cli);

@@ -127,6 +127,5 @@ const struct verb verb_completion = {
     .arg_hint = HINT_WORDS,
     .arg_words = shells,
     .see_also = (const char *const[]){"help", NULL},
-    .common = true,
     .run = run,
 };

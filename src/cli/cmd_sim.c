@@ -22,6 +22,7 @@
 #include "base/utf8.h"
 #include "base/yaml.h"
 #include "cli/cli.h"
+#include "cli/snapshot_load.h"
 #include "cli/text.h"
 #include "cli/verb.h"
 #include "net/child.h"
@@ -53,14 +54,15 @@ enum {
 struct sim_opts {
     int nodes;
     bool no_controllers;
-    const char *seed, *speed, *scenario, *listen, *kubeconfig;
+    const char *seed, *speed, *scenario, *snapshot, *listen, *kubeconfig;
 };
 
 /* Everything that must be given back. */
 struct run {
     struct cli *cli;
     struct loop *loop;
-    struct scenario *scenario;
+    struct scenario *scenario; /* NULL: a snapshot is served */
+    struct habits *habits;     /* of a snapshot */
     struct sim *sim;
     struct pace *pace;
     struct sim_server *server;
@@ -465,11 +467,17 @@ static void greet(struct run *r, double speed) {
         term_printf(out, "Its clock runs as fast as it can.\n");
     else if (fabs(speed - 1) > 1e-9)
         term_printf(out, "Its clock runs at %g times the speed of yours.\n", speed);
-    filled(out, scenario_description(r->scenario), 0, 0);
+    if (r->scenario) {
+        filled(out, scenario_description(r->scenario), 0, 0);
+    } else {
+        char when[TIMEFMT_LEN];
+        term_printf(out, "It is a copy of another, as that was at %s.\n",
+                    time_format(sim_world(r->sim)->clock.now, false, when));
+    }
     term_printf(out, "\n    export KUBECONFIG=");
     shell_word(out, r->kubeconfig);
     term_printf(out, "\n");
-    const char *const *tries = scenario_tries(r->scenario);
+    const char *const *tries = r->scenario ? scenario_tries(r->scenario) : NULL;
     if (tries && tries[0])
         term_printf(out, "\nIn another shell with that, try:\n");
     for (size_t i = 0; tries && tries[i]; i++) {
@@ -500,6 +508,7 @@ static void run_done(struct run *r) {
     scenario_stop(r->scenario);
     sim_free(r->sim);
     scenario_free(r->scenario);
+    habits_free(r->habits);
     selfsigned_done(&r->certs);
     wipe(&r->token);
     remove_kubeconfig(r);
@@ -552,6 +561,42 @@ static void raise_file_limit(void) {
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int begin_scenario(struct run *r, const struct sim_opts *o, struct sim_options *how,
+                          struct err *err) {
+    struct cli *cli = r->cli;
+    size_t nodes = scenario_node_count(r->scenario, (size_t)o->nodes);
+    if (nodes >= MANY_NODES)
+        cli_note(cli, "Making a cluster of %zu nodes; that may take some minutes ...", nodes);
+    int64_t now = cli_now(cli);
+    how->start = now - CLUSTER_AGE;
+    r->sim = sim_new(how);
+    int rc = scenario_begin(r->scenario, r->sim, (size_t)o->nodes, err);
+    if (rc)
+        return rc;
+    clock_run(&sim_world(r->sim)->clock, now);
+    scenario_play(r->scenario, trouble, cli);
+    return 0;
+}
+
+/* Its clock stands where the snapshot was taken: what had happened then is no older now. */
+static int begin_snapshot(struct run *r, const struct sim_opts *o, struct sim_options *how,
+                          struct err *err) {
+    struct snapshot_reader *file;
+    int rc = snapshot_reader_open(o->snapshot, &file, err);
+    if (rc)
+        return rc;
+    r->habits = habits_new();
+    habits_begin(r->habits, how->seed);
+    struct snapshot_gaps gaps = {0};
+    rc = snapshot_load(file, how, r->habits, true, &r->sim, &gaps, err);
+    snapshot_reader_free(file);
+    if (gaps.invalid)
+        cli_note(r->cli,
+                 "Note: %zu objects are left out, because they are not valid; the first: %s",
+                 gaps.invalid, gaps.first);
+    return rc;
+}
+
 static int prepare(struct run *r, const struct sim_opts *o, uint64_t seed, double speed,
                    struct err *err) {
     struct cli *cli = r->cli;
@@ -559,28 +604,18 @@ static int prepare(struct run *r, const struct sim_opts *o, uint64_t seed, doubl
     int rc = http_addr_parse(r->listen, &address, err);
     if (!rc)
         rc = loop_new(&r->loop, err);
-    if (!rc)
+    if (!rc && !o->snapshot)
         rc = scenario_load(o->scenario, &r->scenario, err);
     if (!rc)
         rc = make_token(&r->token, err);
     if (!rc)
         rc = make_certificates(r, err);
+    struct sim_options how = {
+        .seed = seed, .speed = speed, .no_fleet = o->no_controllers, .ca = r->certs.ca};
+    if (!rc)
+        rc = o->snapshot ? begin_snapshot(r, o, &how, err) : begin_scenario(r, o, &how, err);
     if (rc)
         return rc;
-    size_t nodes = scenario_node_count(r->scenario, (size_t)o->nodes);
-    if (nodes >= MANY_NODES)
-        cli_note(cli, "Making a cluster of %zu nodes; that may take some minutes ...", nodes);
-    int64_t now = cli_now(cli);
-    r->sim = sim_new(&(struct sim_options){.seed = seed,
-                                           .start = now - CLUSTER_AGE,
-                                           .speed = speed,
-                                           .no_fleet = o->no_controllers,
-                                           .ca = r->certs.ca});
-    rc = scenario_begin(r->scenario, r->sim, (size_t)o->nodes, err);
-    if (rc)
-        return rc;
-    clock_run(&sim_world(r->sim)->clock, now);
-    scenario_play(r->scenario, trouble, cli);
     (void)malloc_trim(0); /* the history of how it came about was forgotten just now */
     r->pace = pace_new(r->loop, sim_world(r->sim), speed);
     struct sim_server_options so = {
@@ -629,6 +664,9 @@ static int run(struct cli *cli, int argc, char **argv) {
         return cli_usage(cli, "--%s needs a value", o->scenario ? "listen" : "scenario");
     if (streq(o->scenario, "help"))
         return list_scenarios(cli);
+    if (o->snapshot && (o->nodes || o->no_controllers || !streq(o->scenario, "happy")))
+        return cli_usage(cli, "--snapshot is the whole cluster: --scenario, --nodes and "
+                              "--no-controllers do not go with it");
     if ((rc = parse_seed(cli, o->seed, &seed)) || (rc = parse_speed(cli, o->speed, &speed)))
         return rc;
     raise_file_limit();
@@ -676,6 +714,13 @@ static const struct option_group own_options = {
          .words = scenario_names,
          .hint = HINT_WORDS,
          .help = "What the cluster is like; help lists the scenarios that are built in"},
+        {.name = "snapshot",
+         .kind = OPTION_STRING,
+         .offset = FIELD(snapshot),
+         .arg = "FILE",
+         .hint = HINT_FILE,
+         .help = "A copy of a real cluster instead of a scenario: what 'snapshot --out FILE' has "
+                 "written"},
         {.name = "no-controllers",
          .kind = OPTION_FLAG,
          .offset = FIELD(no_controllers),

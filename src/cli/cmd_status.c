@@ -1,21 +1,25 @@
-/* The verb `status`: the nodes, who holds them, and what would stand in the way of a drain. */
+/* The verb `status`: what is going on, what is in the way, who holds which nodes. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/vec.h"
+#include "cli/checks_read.h"
+#include "cli/leftovers.h"
 #include "cli/session.h"
+#include "cli/status_show.h"
 #include "cli/verb.h"
-#include "engine/survey.h"
 #include "model/selector.h"
 
 /* The name of the document that -o json and the like are made from. */
-#define SCHEMA "slipway.status/1.0"
+#define SCHEMA "slipway.status/1.1"
 
 struct status_opts {
     struct connection_opts connection;
     struct output_opts output;
+    int details; /* enum status_detail */
 };
 
 enum {
@@ -31,6 +35,9 @@ struct status_run {
     int n_names;
     char **names;
     struct store *nodes, *pods, *budgets;
+    struct store *events; /* or NULL */
+    struct checks_read checks;
+    bool checked; /* there is something that they look at */
     unsigned by_node;
     struct pdbs *pdbs;
     struct table *table;
@@ -96,68 +103,6 @@ static void add_row(struct status_run *r, const struct survey_node *sn, struct a
     table_str(t, n->info.boot_id);
 }
 
-/* --- documents --- */
-
-static void write_time(struct jsonw *w, const char *key, int64_t t) {
-    char buf[TIMEFMT_LEN];
-    if (t)
-        jsonw_kstr(w, key, time_format(t, false, buf));
-}
-
-static void write_cordon(struct jsonw *w, const struct cordon *c, struct arena *arena) {
-    if (c->owner == CORDON_NONE)
-        return;
-    jsonw_kstr(w, "heldBy", cordon_text(c, arena));
-    jsonw_kbegin(w, "holders", '[');
-    for (size_t i = 0; i < c->n_holders; i++) {
-        jsonw_begin(w, '{');
-        jsonw_kopt(w, "id", c->holders[i].id);
-        jsonw_kopt(w, "by", c->holders[i].by);
-        jsonw_kopt(w, "reason", c->holders[i].reason);
-        write_time(w, "since", c->holders[i].since);
-        jsonw_end(w);
-    }
-    jsonw_end(w);
-}
-
-static void write_node(struct jsonw *w, const struct survey_node *sn, struct arena *arena) {
-    const struct node *n = sn->node;
-    static const char *const ready_status[] = {
-        [NODE_READY] = "True", [NODE_NOT_READY] = "False", [NODE_UNKNOWN] = "Unknown"};
-    jsonw_begin(w, '{');
-    jsonw_kstr(w, "name", n->meta.name);
-    jsonw_kstr(w, "uid", n->meta.uid);
-    jsonw_kstr(w, "ready", ready_status[sn->ready]);
-    jsonw_kopt(w, "readyReason", sn->ready_reason);
-    write_time(w, "readySince", sn->ready_since);
-    jsonw_kbool(w, "cordoned", n->unschedulable);
-    write_cordon(w, &sn->cordon, arena);
-    jsonw_kint(w, "pods", sn->pods);
-    jsonw_kint(w, "podsToMove", sn->moves);
-    jsonw_kint(w, "podsThatStay", sn->stays);
-    jsonw_kint(w, "podsLeaving", sn->leaving);
-    jsonw_kbegin(w, "blockers", '[');
-    for (size_t i = 0; i < sn->n_blockers; i++) {
-        const struct survey_blocker *b = &sn->blockers[i];
-        const struct blocker_row *row = blocker_row(b->code);
-        jsonw_begin(w, '{');
-        jsonw_kstr(w, "code", row->name);
-        jsonw_kopt(w, "object", b->object);
-        jsonw_kstr(w, "message", b->message);
-        jsonw_kint(w, "pods", b->pods);
-        jsonw_kstr(w, "hint", row->hint);
-        jsonw_kstr(w, "clears", row->clears_itself ? "auto" : "operator");
-        jsonw_end(w);
-    }
-    jsonw_end(w);
-    jsonw_kopt(w, "zone", map_get(n->meta.labels, "topology.kubernetes.io/zone"));
-    jsonw_kopt(w, "kubeletVersion", n->info.kubelet);
-    jsonw_kopt(w, "kernelVersion", n->info.kernel);
-    jsonw_kopt(w, "bootID", n->info.boot_id);
-    write_time(w, "created", n->meta.created);
-    jsonw_end(w);
-}
-
 /* --- one picture --- */
 
 static bool wanted(void *arg, const struct node *node) {
@@ -168,9 +113,52 @@ static bool wanted(void *arg, const struct node *node) {
     return r->n_names == 0;
 }
 
+/* Each node by itself. */
+static void ask_checks(struct status_run *r, int64_t now, struct arena *arena, struct survey *s) {
+    const char **going = arena_alloc(arena, (s->n + 1) * sizeof *going);
+    struct check_request req = {.going = going, .n_going = s->n, .alone = true, .now = now};
+    struct checks found;
+    for (size_t i = 0; i < s->n; i++)
+        going[i] = s->nodes[i].node->meta.name;
+    checks_read_out(&r->checks, &req);
+    checks_run(r->checks.world, &req, arena, &found);
+    survey_check(s, &found, arena);
+}
+
 static void take(struct status_run *r, struct arena *arena, struct survey *out) {
-    survey_take(r->nodes, r->pods, r->by_node, r->pdbs, wanted, r, cli_now(r->session.cli), arena,
-                out);
+    int64_t now = cli_now(r->session.cli);
+    survey_take(r->nodes, r->pods, r->by_node, r->pdbs, wanted, r, now, arena, out);
+    if (r->events)
+        survey_tell(out, r->events, arena);
+    if (r->checked)
+        ask_checks(r, now, arena, out);
+}
+
+/* What the drains at work have told: read only when there are any. */
+static int read_events(struct status_run *r) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct survey s;
+    bool missing = false;
+    take(r, &arena, &s);
+    if (!survey_drains(&s))
+        return 0;
+    struct store *events =
+        session_feed(&r->session, &kind_event,
+                     &(struct session_feed){.ns = "default",
+                                            .field_selector = "involvedObject.kind=Node",
+                                            .without = "what drains have told is not shown",
+                                            .missing = &missing});
+    int rc = session_sync(&r->session);
+    if (!rc && !missing)
+        r->events = events;
+    return rc;
+}
+
+static void read_checks(struct status_run *r) {
+    bool all = !r->n_names && !r->opts->output.selector;
+    checks_read(&r->checks, &r->session,
+                &(struct checks_read_opts){.nodes = all ? r->nodes : NULL, .pods = r->pods});
+    r->checked = checks_feed_any(r->checks.feed);
 }
 
 /* Documents that follow each other in one stream. */
@@ -182,15 +170,19 @@ static int emit(struct status_run *r, const struct str *json) {
     return cli_print_document(cli, json, &r->opts->output.format, r->opts->output.no_headers);
 }
 
-static int print_document(struct status_run *r, const struct survey *s, struct arena *arena) {
+/* `view` is NULL where only nodes that have changed are told. */
+static int print_document(struct status_run *r, const struct survey *s,
+                          const struct status_view *view, struct arena *arena) {
     _cleanup_str_ struct str json = STR_INIT;
     struct jsonw w;
     jsonw_init(&w, &json, true);
     jsonw_begin(&w, '{');
     jsonw_kstr(&w, "schema", SCHEMA);
+    if (view)
+        status_write_sum(&w, view);
     jsonw_kbegin(&w, "items", '[');
     for (size_t i = 0; i < s->n; i++)
-        write_node(&w, &s->nodes[i], arena);
+        status_write_node(&w, &s->nodes[i], arena);
     jsonw_end(&w);
     jsonw_end(&w);
     return emit(r, &json);
@@ -204,12 +196,42 @@ static int report_missing(struct status_run *r, int code) {
     return code;
 }
 
+/* Sections for people; the rows alone where a program or somebody who waits for changes reads. */
+static bool wants_sections(const struct status_run *r) {
+    return r->opts->output.format.kind == OUTPUT_TABLE && !r->opts->output.watch;
+}
+
+static int print_sections(struct status_run *r, const struct status_view *view) {
+    struct cli *cli = r->session.cli;
+    bool rows = r->n_names || r->opts->details & DETAILS_NODES;
+    _cleanup_str_ struct str text = STR_INIT;
+    if (rows)
+        table_text(r->table,
+                   &(struct table_view){.no_headers = r->opts->output.no_headers,
+                                        .absolute = r->opts->output.utc,
+                                        .color = cli->out.color,
+                                        .glyphs = cli->out.tty,
+                                        .utf8 = cli->out.utf8,
+                                        .now = view->now},
+                   &text);
+    status_text(view, rows ? &text : NULL, &cli->out);
+    return EXIT_DONE;
+}
+
 static int print_all(struct status_run *r) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct survey s;
+    struct survey_sum sum;
     take(r, &arena, &s);
+    survey_sum(&s, &arena, &sum);
+    struct status_view view = {.survey = &s,
+                               .sum = &sum,
+                               .prog = r->session.cli->prog,
+                               .details = (unsigned)r->opts->details,
+                               .utc = r->opts->output.utc,
+                               .now = cli_now(r->session.cli)};
     if (output_is_document(&r->opts->output.format))
-        return print_document(r, &s, &arena);
+        return print_document(r, &s, &view, &arena);
     for (size_t i = 0; i < s.n; i++)
         add_row(r, &s.nodes[i], &arena);
     if (!s.n) {
@@ -217,7 +239,32 @@ static int print_all(struct status_run *r) {
             cli_note(r->session.cli, "No nodes found");
         return EXIT_DONE;
     }
-    return cli_print_table(r->session.cli, r->table, &r->opts->output);
+    return wants_sections(r) ? print_sections(r, &view)
+                             : cli_print_table(r->session.cli, r->table, &r->opts->output);
+}
+
+/* Deployments of these nodes that a drain with --surge has in hand, or has left behind. */
+static void tell_leftovers(struct status_run *r) {
+    struct leftovers l;
+    bool cordoned = false;
+    const struct object *obj;
+    for (uint32_t i = 0; !cordoned && (obj = store_next(r->nodes, &i));) {
+        const struct node *node = (const struct node *)obj;
+        cordoned = node->unschedulable && wanted(r, node);
+    }
+    if (!cordoned) /* a drain that was killed has left its node so; doctor looks at all */
+        return;
+    leftovers_read(&r->session, &l);
+    for (size_t i = 0; i < l.n; i++) {
+        const struct object *node = store_get(r->nodes, NULL, l.list[i].record.node);
+        if (r->n_names && !(node && wanted(r, (const struct node *)node)))
+            continue;
+        _cleanup_str_ struct str text = STR_INIT;
+        leftover_text(&l.list[i], &text);
+        cli_note(r->session.cli, "%s: it is still at work, or was ended before it was done",
+                 str_get(&text));
+    }
+    leftovers_done(&l);
 }
 
 /* --- watching --- */
@@ -249,7 +296,7 @@ static bool is_news(struct status_run *r, const struct survey_node *sn, struct a
     _cleanup_str_ struct str text = STR_INIT;
     struct jsonw w;
     jsonw_init(&w, &text, false);
-    write_node(&w, sn, arena);
+    status_write_node(&w, sn, arena);
     const char *name = sn->node->meta.name;
     struct shown *s = htab_find(&r->shown, hash_bytes(name, strlen(name)), name);
     if (!s) {
@@ -321,7 +368,7 @@ static void on_timer(void *arg) {
     struct output_opts o = r->opts->output;
     o.no_headers = true;
     if (changed.n && document)
-        print_document(r, &changed, &arena);
+        print_document(r, &changed, NULL, &arena);
     else if (changed.n)
         cli_print_table(cli, r->table, &o);
     print_gone(r);
@@ -381,10 +428,17 @@ static int run_session(struct status_run *r) {
     r->pdbs = pdbs_new(r->pods, r->budgets);
     r->table = table_new(columns, ARRAY_LEN(columns));
     int rc = session_sync(&r->session);
+    if (!rc && !live)
+        rc = read_events(r);
+    if (!rc && !live)
+        read_checks(r);
     if (!rc)
         rc = report_missing(r, print_all(r));
+    if (!rc)
+        tell_leftovers(r);
     if (!rc && live)
         rc = watch(r);
+    checks_read_done(&r->checks);
     pdbs_free(r->pdbs);
     table_free(r->table);
     return rc;
@@ -392,7 +446,8 @@ static int run_session(struct status_run *r) {
 
 static int run(struct cli *cli, int argc, char **argv) {
     struct status_opts *opts = cli->opts;
-    struct status_run r = {.opts = opts, .n_names = argc, .names = argv};
+    struct status_run r = {
+        .opts = opts, .n_names = argc, .names = argv, .checks = CHECKS_READ_INIT};
     _cleanup_err_ struct err err = ERR_INIT;
     struct selector selector = {0};
     if (argc && opts->output.selector)
@@ -413,25 +468,59 @@ static int run(struct cli *cli, int argc, char **argv) {
     return rc;
 }
 
+static const char *const details_words[] = {"none", "nodes", "health", "all", NULL};
+
+static int parse_details(const char *text, struct arena *arena, void *field, struct err *err) {
+    static const enum status_detail values[] = {DETAILS_NONE, DETAILS_NODES, DETAILS_HEALTH,
+                                                DETAILS_ALL};
+    (void)arena;
+    for (size_t i = 0; details_words[i]; i++)
+        if (streq(text, details_words[i])) {
+            *(int *)field = (int)values[i];
+            return 0;
+        }
+    return err_set(err, -EINVAL, "\"%s\" is none of none, nodes, health and all", text);
+}
+
+static const struct option_group own_options = {
+    "Options",
+    (const struct option[]){
+        {.name = "details",
+         .kind = OPTION_PARSED,
+         .offset = offsetof(struct status_opts, details),
+         .arg = "WHAT",
+         .words = details_words,
+         .hint = HINT_WORDS,
+         .parse = parse_details,
+         .help = "Show more: nodes (a row for each), health (every blocker, and what to do), all"},
+        {0}}};
+
 const struct verb verb_status = {
     .name = "status",
-    .summary = "Show the nodes, who holds them and what would block a drain",
+    .summary = "Show what is going on, what blocks and who holds nodes",
     .args = "[NODE...]",
     .text =
-        "For each node: whether it is Ready, whether it is cordoned and by whom, how many pods it "
-        "runs and how many of them a drain would move, and what would stand in the way of a drain "
-        "right now. Nothing is changed.\n"
+        "What is going on, in this order: a sentence (what is being drained, is it well); what is "
+        "in the way, or would be if a node were drained now; the drains at work by who runs them; "
+        "the nodes that are not idle, equal ones together; who holds nodes cordoned; which checks "
+        "of storage, databases and quorums hold a drain back. What is empty is left out. When "
+        "nothing is going on: nodes that wait for a reboot, and what to do next. Nothing is "
+        "changed.\n"
         "\n"
-        "HELD BY names the holders that {prog} recorded when it cordoned the node (annotation "
-        "slipway.dev/cordon), cluster-autoscaler or karpenter by their taints, and \"somebody "
-        "else\" for a cordon without a mark, such as kubectl's.\n"
+        "With node names, --details=nodes, -o wide or -w there is a row for each node: whether it "
+        "is Ready and cordoned, HELD BY whom (the holders that {prog} recorded when it cordoned "
+        "the node, cluster-autoscaler or karpenter by their taints, and \"somebody else\" for a "
+        "cordon without a mark, such as kubectl's), its pods, those that a drain would MOVE, and "
+        "what blocks. Deployments that a drain with --surge has given one replica more, and has "
+        "not taken it back, are named on standard error.\n"
         "\n"
-        "With -w the table is followed by a line for each node that changes.",
-    .examples = {{"All nodes", "status"},
+        "With -w the rows are followed by a line for each node that changes.",
+    .examples = {{"The whole cluster on one screen", "status"},
                  {"Two nodes with everything that is known", "status w1 w2 -o wide"},
                  {"Watch the nodes of a zone", "status -l topology.kubernetes.io/zone=a -w"}},
     .options =
         (const struct verb_options[]){
+            {&own_options, 0},
             {&output_options, offsetof(struct status_opts, output)},
             {&connection_options, offsetof(struct status_opts, connection)},
             {0}},
@@ -439,7 +528,7 @@ const struct verb verb_status = {
     .max_args = -1,
     .arg_hint = HINT_NODE,
     .exits = (const enum exit_code[]){EXIT_ACCESS, EXIT_SIGINT, EXIT_SIGTERM, 0},
-    .see_also = (const char *const[]){"doctor", "output", NULL},
+    .see_also = (const char *const[]){"doctor", "why", NULL},
     .common = true,
     .run = run,
 };

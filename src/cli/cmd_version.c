@@ -144,6 +144,5 @@ const struct verb verb_version = {
     .opts_size = sizeof(struct version_opts),
     .exits = (const enum exit_code[]){EXIT_ACCESS, EXIT_DONE},
     .see_also = (const char *const[]){"doctor", "output", NULL},
-    .common = true,
     .run = run,
 };

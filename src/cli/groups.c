@@ -1,7 +1,11 @@
 /* The groups of options that verbs share. */
 #include "cli/groups.h"
 
+#include <errno.h>
+#include <limits.h>
+
 #include "base/log.h"
+#include "cli/govalue.h"
 
 static const char *const color_words[] = {
     [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
@@ -25,15 +29,20 @@ const struct option_group general_options = {
          .offset = FIELD(verbose),
          .arg = "N",
          .implied = "1",
+         .called = "-v, --v",
          .env = "SLIPWAY_VERBOSE",
-         .max = 10,
-         .help = "Say more on standard error: 1 what is done, 4 every request"},
+         .min = INT_MIN,
+         .max = INT_MAX,
+         .help = "Say more on standard error: 1 what is done, 4 every request; 6 to 10 show "
+                 "requests as kubectl does, from 8 on with everything that is sent"},
         {.name = "v",
          .kind = OPTION_INT,
          .offset = FIELD(verbose),
          .arg = "N",
          .implied = "1",
-         .max = 10,
+         .called = "-v, --v",
+         .min = INT_MIN,
+         .max = INT_MAX,
          .hidden = true,
          .help = "The same as --verbose, as kubectl spells it"},
         {.name = "quiet",
@@ -56,7 +65,24 @@ const struct option_group general_options = {
         {0}}};
 #undef FIELD
 
+/* kubectl's own words, whatever is wrong with it. */
+static int parse_request_timeout(const char *text, struct arena *arena, void *field,
+                                 struct err *err) {
+    (void)arena;
+    if (!govalue_duration(text, true, field, NULL))
+        return 0;
+    return err_set(err, EINVAL,
+                   "Invalid timeout value. Timeout must be a single integer in seconds, or an "
+                   "integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)");
+}
+
 #define FIELD(member) offsetof(struct connection_opts, member)
+#define IGNORED(name_, kind_, member)                                                              \
+    {                                                                                              \
+        .name = (name_), .kind = (kind_), .offset = FIELD(ignored.member),                         \
+        .arg = (kind_) == OPTION_FLAG ? NULL : "VALUE", .hidden = true,                            \
+        .help = "Accepted because kubectl has it; it means nothing here"                           \
+    }
 const struct option_group connection_options = {
     "Connection options",
     (const struct option[]){
@@ -114,6 +140,18 @@ const struct option_group connection_options = {
          .env = "SLIPWAY_TOKEN_FILE",
          .hint = HINT_FILE,
          .help = "Bearer token from a file, which is read again when it changes"},
+        {.name = "username",
+         .kind = OPTION_STRING,
+         .offset = FIELD(flags.username),
+         .arg = "NAME",
+         .env = "SLIPWAY_USERNAME",
+         .help = "User name for basic authentication"},
+        {.name = "password",
+         .kind = OPTION_STRING,
+         .offset = FIELD(flags.password),
+         .arg = "PASSWORD",
+         .env = "SLIPWAY_PASSWORD",
+         .help = "Password for basic authentication. Others on this machine can see it"},
         {.name = "as",
          .kind = OPTION_STRING,
          .offset = FIELD(flags.as_user),
@@ -132,6 +170,12 @@ const struct option_group connection_options = {
          .arg = "GROUP",
          .env = "SLIPWAY_AS_GROUP",
          .help = "Act as a member of this group; may be given several times"},
+        {.name = "as-user-extra",
+         .kind = OPTION_LIST,
+         .offset = FIELD(flags.as_extra),
+         .arg = "KEY=VALUE",
+         .env = "SLIPWAY_AS_USER_EXTRA",
+         .help = "Act with this extra attribute; may be given several times"},
         {.name = "certificate-authority",
          .kind = OPTION_STRING,
          .offset = FIELD(flags.certificate_authority),
@@ -166,18 +210,39 @@ const struct option_group connection_options = {
          .help = "Do not check the server's certificate. Whoever is in between can read and change "
                  "everything"},
         {.name = "request-timeout",
-         .kind = OPTION_DURATION,
+         .kind = OPTION_PARSED,
          .offset = FIELD(request_timeout),
          .arg = "DURATION",
          .initial = "0",
          .env = "SLIPWAY_REQUEST_TIMEOUT",
+         .late = true,
+         .parse = parse_request_timeout,
          .help = "Give up on a single request after this long (1s, 2m); 0 is never"},
         {.name = "disable-compression",
          .kind = OPTION_FLAG,
          .offset = FIELD(flags.disable_compression),
          .env = "SLIPWAY_DISABLE_COMPRESSION",
          .help = "Accepted because kubectl has it; compressed answers are never asked for"},
+        {.name = "warnings-as-errors",
+         .kind = OPTION_FLAG,
+         .offset = FIELD(warnings_as_errors),
+         .env = "SLIPWAY_WARNINGS_AS_ERRORS",
+         .help = "Fail in the end when the server has sent a warning"},
+        /* kubectl asks for its own version to the letter, which no other program can have. */
+        {.name = "match-server-version",
+         .kind = OPTION_FLAG,
+         .offset = FIELD(match_version),
+         .help = "Do nothing unless the server's version is one of those that this program was "
+                 "tested with ('{prog} doctor' names them)"},
+        /* What kubectl keeps on disk, how it is measured, and how klog writes. */
+        IGNORED("cache-dir", OPTION_STRING, text),
+        IGNORED("kuberc", OPTION_STRING, text),
+        IGNORED("profile", OPTION_STRING, text),
+        IGNORED("profile-output", OPTION_STRING, text),
+        IGNORED("log-flush-frequency", OPTION_DURATION, time),
+        IGNORED("vmodule", OPTION_STRING, text),
         {0}}};
+#undef IGNORED
 #undef FIELD
 
 const struct option_group document_options = {
@@ -236,6 +301,6 @@ int general_log_level(const struct general_opts *o) {
         return LOG_ERROR;
     return o->verbose >= 8   ? LOG_TRACE
            : o->verbose >= 4 ? LOG_DEBUG
-           : o->verbose      ? LOG_INFO
+           : o->verbose > 0  ? LOG_INFO
                              : LOG_WARN;
 }

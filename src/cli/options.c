@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/suggest.h"
-#include "base/timefmt.h"
 #include "base/vec.h"
+#include "cli/govalue.h"
 
 void option_set_add(struct option_set *set, const struct option_group *group, void *base) {
     assert(set->n < OPTION_SET_MAX);
@@ -20,11 +20,19 @@ void option_set_add(struct option_set *set, const struct option_group *group, vo
     set->n++;
 }
 
+/* kubectl takes underscores for dashes. */
+static bool same_name(const char *name, const char *typed, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        if (name[i] != typed[i] && !(name[i] == '-' && typed[i] == '_'))
+            return false;
+    return true;
+}
+
 const struct option *options_find(const struct option_set *set, const char *name, size_t len,
                                   void **base) {
     for (size_t i = 0; i < set->n; i++)
         for (const struct option *o = set->items[i].group->rows; o->name; o++)
-            if (strlen(o->name) == len && !memcmp(o->name, name, len)) {
+            if (strlen(o->name) == len && same_name(o->name, name, len)) {
                 if (base)
                     *base = set->items[i].base;
                 return o;
@@ -69,7 +77,7 @@ static void take_value(struct options_walk *w, struct option_token *t) {
 }
 
 static struct option_token next_letter(struct options_walk *w) {
-    struct option_token t = {.kind = TOKEN_OPTION, .index = w->i - 1, .letter = *w->cluster};
+    struct option_token t = {.kind = TOKEN_OPTION, .index = w->i - 1, .typed = w->cluster};
     t.row = find_letter(w->set, *w->cluster++, &t.base);
     if (!t.row) {
         w->cluster = NULL;
@@ -120,29 +128,6 @@ struct option_token options_next(struct options_walk *w) {
 
 /* ---- values ---- */
 
-/* What strconv.ParseBool of Go takes, and therefore kubectl. */
-static int parse_bool(const char *s, bool *out) {
-    static const char *const words[] = {"0", "f", "F", "false", "FALSE", "False",
-                                        "1", "t", "T", "true",  "TRUE",  "True"};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (streq(s, words[i])) {
-            *out = i >= ARRAY_LEN(words) / 2;
-            return 0;
-        }
-    return -EINVAL;
-}
-
-static int parse_int(const struct option *o, const char *s, int *out, struct err *err) {
-    char *end;
-    errno = 0;
-    long v = strtol(s, &end, 10);
-    if (errno || end == s || *end || isspace((unsigned char)*s) || v < o->min || v > o->max)
-        return err_set(err, EINVAL, "\"%s\" is not a whole number from %d to %d", s, o->min,
-                       o->max);
-    *out = (int)v;
-    return 0;
-}
-
 static size_t count_words(const char *const *words) {
     size_t n = 0;
     while (words && words[n])
@@ -160,11 +145,7 @@ static int parse_word(const struct option *o, const char *s, int *out, struct er
     _cleanup_str_ struct str list = STR_INIT;
     for (size_t i = 0; i < n; i++)
         str_addf(&list, "%s%s", !i ? "" : i + 1 < n ? ", " : " or ", o->words[i]);
-    const char *near = suggest_nearest(s, o->words, n);
-    if (near)
-        return err_set(err, EINVAL, "\"%s\" must be %s (did you mean \"%s\"?)", s, str_get(&list),
-                       near);
-    return err_set(err, EINVAL, "\"%s\" must be %s", s, str_get(&list));
+    return err_set(err, EINVAL, "must be %s", str_get(&list));
 }
 
 static void list_append(const char *const **list, const char *s, struct arena *arena) {
@@ -179,24 +160,20 @@ static void list_append(const char *const **list, const char *s, struct arena *a
 static int set_value(const struct option *o, void *base, const char *value, struct arena *arena,
                      struct err *err) {
     void *field = (char *)base + o->offset;
-    int64_t usec;
+    int64_t number;
     switch (o->kind) {
     case OPTION_FLAG:
-        if (parse_bool(value, field))
-            return err_set(err, EINVAL, "\"%s\" must be true or false", value);
-        return 0;
+        return govalue_bool(value, field, err);
     case OPTION_STRING:
         *(const char **)field = *value ? value : NULL;
         return 0;
     case OPTION_INT:
-        return parse_int(o, value, field, err);
-    case OPTION_DURATION:
-        if (duration_parse(value, &usec, err))
+        if (govalue_int(value, o->min, o->max, &number, err))
             return -EINVAL;
-        if (usec < 0)
-            return err_set(err, EINVAL, "\"%s\" is negative", value);
-        *(int64_t *)field = usec;
+        *(int *)field = (int)number;
         return 0;
+    case OPTION_DURATION:
+        return govalue_duration(value, true, field, err);
     case OPTION_ENUM:
         return parse_word(o, value, field, err);
     case OPTION_LIST:
@@ -209,31 +186,57 @@ static int set_value(const struct option *o, void *base, const char *value, stru
     return 0;
 }
 
-/* ---- errors ---- */
+/* ---- errors: pflag's words, and what it does not say as advice ---- */
 
-static int unknown_error(const struct option_set *set, const char *word, char letter,
-                         struct err *err) {
+static const char *nearest_name(const struct option_set *set, const char *typed,
+                                struct arena *arena) {
     VEC(const char *) names = VEC_INIT;
     for (size_t i = 0; i < set->n; i++)
         for (const struct option *o = set->items[i].group->rows; o->name; o++)
             if (!o->hidden)
                 *vec_push(&names) = o->name;
-    _cleanup_free_ char *typed = xstrndup(word, strcspn(word, "="));
-    const char *near = suggest_nearest(typed + strspn(typed, "-"), names.p, names.len);
+    const char *near = suggest_nearest(typed, names.p, names.len);
     vec_done(&names);
-    if (near)
-        return err_set(err, EINVAL, "unknown flag \"%s\" (did you mean \"--%s\"?)", typed, near);
-    if (letter && strlen(typed) > 2)
-        return err_set(err, EINVAL, "unknown flag \"-%c\" in \"%s\"", letter, typed);
-    return err_set(err, EINVAL, "unknown flag \"%s\"", typed);
+    return near ? arena_printf(arena, "Did you mean \"--%s\"?", near) : NULL;
 }
 
-static const char *spelled(const struct option_token *t, struct str *buf) {
-    if (t->letter)
-        str_addf(buf, "-%c", t->letter);
-    else
-        str_addf(buf, "--%s", t->row->name);
-    return str_get(buf);
+static int unknown_error(const struct option_set *set, const char *word, const char *letters,
+                         struct arena *arena, struct options_fault *fault, struct err *err) {
+    _cleanup_free_ char *typed = xstrndup(word, strcspn(word, "="));
+    const char *name = typed + strspn(typed, "-");
+    /* A letter alone is near to every short name. */
+    fault->advice = strlen(name) > 1 ? nearest_name(set, name, arena) : NULL;
+    if (letters)
+        return err_set(err, EINVAL, "unknown shorthand flag: '%c' in -%s", *letters, letters);
+    if (word[2] == '-' || word[2] == '=')
+        return err_set(err, EINVAL, "bad flag syntax: %s", word);
+    return err_set(err, EINVAL, "unknown flag: %s", typed);
+}
+
+static int missing_error(const struct option_token *t, struct err *err) {
+    if (t->typed)
+        return err_set(err, EINVAL, "flag needs an argument: '%c' in -%s", *t->typed, t->typed);
+    return err_set(err, EINVAL, "flag needs an argument: --%s", t->row->name);
+}
+
+/* What a value of the option must be. */
+static const char *advice_for(const struct option *o, const char *value, struct arena *arena) {
+    if (o->advice)
+        return o->advice;
+    switch (o->kind) {
+    case OPTION_FLAG:
+        return "It must be true or false.";
+    case OPTION_INT:
+        return arena_printf(arena, "It must be a whole number from %d to %d.", o->min, o->max);
+    case OPTION_DURATION:
+        return "Write for example 90s, 5m, 1h30m or 0.";
+    case OPTION_ENUM: {
+        const char *near = suggest_nearest(value, o->words, count_words(o->words));
+        return near ? arena_printf(arena, "Did you mean \"%s\"?", near) : NULL;
+    }
+    default:
+        return NULL;
+    }
 }
 
 /* ---- parsing ---- */
@@ -242,6 +245,7 @@ struct parser {
     const struct option_set *set;
     struct arena *arena;
     char *(*env)(const char *name);
+    struct options_fault *fault;
     VEC(const void *) given; /* fields; several options may share one */
 };
 
@@ -257,11 +261,22 @@ static int apply(struct parser *p, const struct option_token *t, struct err *err
         return 0;
     const char *value = t->value ? t->value : t->row->implied ? t->row->implied : "true";
     *vec_push(&p->given) = (char *)t->base + t->row->offset;
-    if (set_value(t->row, t->base, value, p->arena, err)) {
-        _cleanup_str_ struct str name = STR_INIT;
-        return err_wrap(err, "flag %s", spelled(t, &name));
-    }
-    return 0;
+    if (!set_value(t->row, t->base, value, p->arena, err))
+        return 0;
+    const struct option *o = t->row;
+    *p->fault = (struct options_fault){advice_for(o, value, p->arena), o->late};
+    if (!err || o->late)
+        return -EINVAL;
+    _cleanup_str_ struct str quoted = STR_INIT, name = STR_INIT;
+    govalue_quote(&quoted, value);
+    if (o->called)
+        str_add(&name, o->called);
+    else if (o->letter)
+        str_addf(&name, "-%c, --%s", o->letter, o->name);
+    else
+        str_addf(&name, "--%s", o->name);
+    return err_set(err, EINVAL, "invalid argument %s for \"%s\" flag: %s", str_get(&quoted),
+                   str_get(&name), err_msg(err));
 }
 
 /* Environment and defaults, where the command line said nothing. */
@@ -271,8 +286,10 @@ static int fill(struct parser *p, const struct option *o, void *base, bool defau
         return 0;
     const char *value = o->env ? p->env(o->env) : NULL;
     if (!str_empty(value)) {
-        if (set_value(o, base, value, p->arena, err))
-            return err_wrap(err, "environment variable %s", o->env);
+        if (set_value(o, base, value, p->arena, err)) {
+            p->fault->advice = advice_for(o, value, p->arena);
+            return err_wrap(err, "environment variable %s: invalid value \"%s\"", o->env, value);
+        }
     } else if (defaults && o->initial) {
         if (set_value(o, base, o->initial, p->arena, err))
             return err_wrap(err, "default of --%s", o->name);
@@ -297,7 +314,6 @@ static int parse_words(struct parser *p, int argc, char **argv, int *n_args, str
     int n = 0;
     for (;;) {
         struct option_token t = options_next(&walk);
-        _cleanup_str_ struct str name = STR_INIT;
         int r;
         switch (t.kind) {
         case TOKEN_END:
@@ -314,18 +330,23 @@ static int parse_words(struct parser *p, int argc, char **argv, int *n_args, str
             }
             break;
         case TOKEN_NEEDS_VALUE:
-            return err_set(err, EINVAL, "flag %s needs a value: %s", spelled(&t, &name),
-                           t.row->arg ? t.row->arg : "VALUE");
+            return missing_error(&t, err);
         case TOKEN_UNKNOWN:
-            return unknown_error(p->set, argv[t.index], t.letter, err);
+            return unknown_error(p->set, argv[t.index], t.typed, p->arena, p->fault, err);
         }
     }
 }
 
 int options_parse(const struct option_set *set, int argc, char **argv,
                   char *(*env)(const char *name), struct arena *arena, int *n_args,
-                  struct err *err) {
-    struct parser p = {.set = set, .arena = arena, .env = env, .given = VEC_INIT};
+                  struct options_fault *fault, struct err *err) {
+    struct options_fault unwanted;
+    struct parser p = {.set = set,
+                       .arena = arena,
+                       .env = env,
+                       .fault = fault ? fault : &unwanted,
+                       .given = VEC_INIT};
+    *p.fault = (struct options_fault){0};
     int r = parse_words(&p, argc, argv, n_args, err);
     vec_done(&p.given);
     return r;
@@ -333,7 +354,9 @@ int options_parse(const struct option_set *set, int argc, char **argv,
 
 void options_guess(const struct option_set *set, int argc, char *const *argv,
                    char *(*env)(const char *name), struct arena *arena) {
-    struct parser p = {.set = set, .arena = arena, .env = env, .given = VEC_INIT};
+    struct options_fault unwanted;
+    struct parser p = {
+        .set = set, .arena = arena, .env = env, .fault = &unwanted, .given = VEC_INIT};
     struct options_walk walk = options_walk(set, argc, argv);
     for (struct option_token t; (t = options_next(&walk)).kind != TOKEN_END;)
         if (t.kind == TOKEN_OPTION)

@@ -57,6 +57,10 @@ struct option {
     int min, max;             /* of OPTION_INT */
     bool stops;               /* nothing after it is looked at (--help) */
     bool hidden;              /* not in help, manual and completion */
+    bool late;          /* the message of parse() is all that is said about a wrong value: what
+                           kubectl finds out only when it runs the command */
+    const char *called; /* in messages: kubectl's name of it, where ours is another; or NULL */
+    const char *advice; /* what to write instead of a wrong value; NULL: by the kind */
     int (*parse)(const char *value, struct arena *arena, void *field, struct err *err);
     const char *help;
 };
@@ -78,13 +82,20 @@ struct option_set {
 };
 void option_set_add(struct option_set *set, const struct option_group *group, void *base);
 
+/* What there is to say about an error beside its message. */
+struct options_fault {
+    const char *advice; /* for a line of its own: the nearest right name, what a value must be.
+                           NULL: none. Lives in the arena */
+    bool late;          /* kubectl does not point to the usage here */
+};
+
 /* Parses argv[0..argc) (no program name in it) and fills the structs. The arguments that are no
  * options are moved to the front of argv, their number is *n_args. `env` is getenv() outside of
  * tests. Lists and parsed values live in `arena`, texts where they came from. The message of an
- * error quotes what was typed; a wrong name comes with the nearest right one. */
+ * error is that of kubectl, which is pflag's; *fault, which may be NULL, is set with it. */
 int options_parse(const struct option_set *set, int argc, char **argv,
                   char *(*env)(const char *name), struct arena *arena, int *n_args,
-                  struct err *err);
+                  struct options_fault *fault, struct err *err);
 
 /* The words of a command line one by one, for those who look without judging (completion, the
  * search for the verb). */
@@ -111,7 +122,7 @@ struct option_token {
     const struct option *row; /* of TOKEN_OPTION and TOKEN_NEEDS_VALUE */
     void *base;
     const char *value; /* NULL: none was given */
-    char letter;       /* typed as one letter, or 0 */
+    const char *typed; /* from the letter on, where it was typed as one, else NULL */
 };
 
 struct options_walk options_walk(const struct option_set *set, int argc, char *const *argv);

@@ -3,10 +3,13 @@
 
 #include <event2/event.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "cli/refusal.h"
 
 enum {
     TRIES = 4,     /* of a first picture that may come later: pauses of 1 to 12 s in all */
@@ -21,45 +24,85 @@ struct session_feed_state {
     struct reflector *reflector;
     struct session_feed feed;
     unsigned problems;
+    bool own; /* the store is ours */
     bool synced, troubled;
 };
+
+static void on_warning(void *arg, const char *text) {
+    cli_warning(arg, text);
+}
+
+/* One request before all others, as kubectl does it. */
+static int match_version(struct session *s) {
+    struct kube_held held;
+    int rc = session_call(s, &(struct kube_op_spec){.path = "/version", .query = "timeout=32s"},
+                          "read the version of the server", &held);
+    if (rc)
+        return rc;
+    _cleanup_json_ json_t *v = json_loads(strna(held.body), 0, NULL);
+    const char *git = json_str(v, "gitVersion"), *minor = json_str(v, "minor");
+    long m = minor ? strtol(minor, NULL, 10) : 0; /* "33+" is 33 */
+    if (!str_same(json_str(v, "major"), "1") || m < TESTED_MIN || m > TESTED_MAX)
+        rc = cli_fail(s->cli, EXIT_FAILED,
+                      "server version (%s) differs from those that this program was tested with "
+                      "(1.%d to 1.%d), and --match-server-version was given",
+                      git ? git : "unknown", TESTED_MIN, TESTED_MAX);
+    kube_held_done(&s->conn.client, NULL, &held);
+    return rc;
+}
 
 int session_open(struct cli *cli, const struct connection_opts *opts, struct session *s) {
     _cleanup_err_ struct err err = ERR_INIT;
     struct kube_curl_options curl = {
         .user_agent = "slipway/" SLIPWAY_VERSION,
         .timeout = opts->request_timeout,
+        .warned = on_warning,
+        .warned_arg = cli,
+        .trace = cli->general.quiet ? 0 : cli->general.verbose,
     };
+    cli->warnings.fatal = opts->warnings_as_errors;
     *s = (struct session){.cli = cli};
     if (loop_new(&s->loop, &err) ||
         kube_connect(s->loop, &opts->flags, &curl, &cli->log, &s->conn, &err)) {
         loop_free(s->loop);
-        return cli_error(cli, &err);
+        return refusal_of_config(cli, &opts->flags, &err);
     }
     s->conn.client.timeout = opts->request_timeout;
-    return 0;
+    int rc = opts->match_version ? match_version(s) : 0;
+    if (rc)
+        session_close(s);
+    return rc;
+}
+
+void session_stop(struct session *s) {
+    for (size_t i = 0; i < s->n_feeds; i++) {
+        reflector_free(s->feeds[i]->reflector);
+        if (s->feeds[i]->own)
+            store_free(s->feeds[i]->store);
+        free(s->feeds[i]);
+    }
+    s->n_feeds = 0;
 }
 
 void session_close(struct session *s) {
-    for (size_t i = 0; i < s->n_feeds; i++) {
-        reflector_free(s->feeds[i]->reflector);
-        store_free(s->feeds[i]->store);
-        free(s->feeds[i]);
-    }
+    session_stop(s);
     kube_connection_done(&s->conn);
     loop_free(s->loop);
+    free(s->unsaid.message);
     *s = (struct session){0};
 }
 
 /* What stands between us and the server, as opposed to what the server could not do. */
-static bool is_access(enum kube_outcome outcome) {
+enum exit_code session_code(enum kube_outcome outcome) {
     return outcome == KUBE_UNREACHABLE || outcome == KUBE_UNKNOWN || outcome == KUBE_UNAUTHORIZED ||
-           outcome == KUBE_FORBIDDEN || outcome == KUBE_NO_CREDENTIALS ||
-           outcome == KUBE_NOT_KUBERNETES;
+                   outcome == KUBE_FORBIDDEN || outcome == KUBE_NO_CREDENTIALS ||
+                   outcome == KUBE_NOT_KUBERNETES
+               ? EXIT_ACCESS
+               : EXIT_FAILED;
 }
 
-/* What we showed the server, as the user knows it. */
-static char *credentials(const struct kube_config *c) {
+char *session_credentials(const struct session *s) {
+    const struct kube_config *c = s->conn.config;
     if (str_starts(c->server, "http://"))
         return xstrdup("requests without credentials (none are sent over http://)");
     if (c->token_file)
@@ -74,9 +117,11 @@ static char *credentials(const struct kube_config *c) {
 int session_fail(struct session *s, const char *what, enum kube_outcome outcome,
                  const char *message) {
     const struct kube_config *config = s->conn.config;
-    enum exit_code code = is_access(outcome) ? EXIT_ACCESS : EXIT_FAILED;
+    enum exit_code code = session_code(outcome);
+    if (s->as_kubectl && refusal_say(s, outcome, NULL, message))
+        return (int)code;
     if (outcome == KUBE_UNAUTHORIZED) {
-        _cleanup_free_ char *who = credentials(config);
+        _cleanup_free_ char *who = session_credentials(s);
         return cli_fail(s->cli, code, "cannot %s: %s does not accept %s: %s", what, config->server,
                         who, message);
     }
@@ -179,7 +224,21 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
      * table. */
     bool too_late = (outcome == KUBE_UNKNOWN && s->conn.client.timeout) || retry_in > SEC(PATIENCE);
     bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE && !too_late;
+    if (f->feed.without && (outcome == KUBE_FORBIDDEN || outcome == KUBE_NOT_FOUND)) {
+        cli_note(s->cli, "cannot list %s: %s; %s", f->kind->resource, message, f->feed.without);
+        *f->feed.missing = true;
+        on_synced(f);
+        return;
+    }
     if (!passes || f->problems >= TRIES) {
+        if (s->as_kubectl && outcome != KUBE_NOT_KUBERNETES &&
+            (outcome == KUBE_SERVER_ERROR || str_starts(message, "HTTP "))) {
+            s->unsaid.outcome = outcome;
+            str_replace(&s->unsaid.message, message);
+            s->failed = (int)session_code(outcome);
+            loop_stop(s->loop);
+            return;
+        }
         _cleanup_free_ char *what = xasprintf("list %s", f->kind->resource);
         s->failed = session_fail(s, what, outcome, message);
         loop_stop(s->loop);
@@ -200,15 +259,26 @@ static void on_recovered(void *arg) {
         cli_note(s->cli, "%s watching works again", time_of_day(s, now));
 }
 
-struct store *session_feed(struct session *s, const struct kind *kind,
-                           const struct session_feed *feed) {
+static struct session_feed_state *add_feed(struct session *s, struct store *store,
+                                           const struct session_feed *feed) {
     struct session_feed_state *f = xnew(struct session_feed_state);
     f->session = s;
-    f->kind = kind;
+    f->kind = store_kind(store);
     f->feed = *feed;
-    f->store = store_new(kind, s->conn.client.pool);
+    f->store = store;
     s->feeds[s->n_feeds++] = f;
+    return f;
+}
+
+struct store *session_feed(struct session *s, const struct kind *kind,
+                           const struct session_feed *feed) {
+    struct session_feed_state *f = add_feed(s, store_new(kind, s->conn.client.pool), feed);
+    f->own = true;
     return f->store;
+}
+
+void session_feed_into(struct session *s, struct store *store, const struct session_feed *feed) {
+    add_feed(s, store, feed);
 }
 
 static void on_slow(void *arg) {

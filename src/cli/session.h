@@ -17,7 +17,11 @@
 #include "model/store.h"
 #include "net/loop.h"
 
-enum { SESSION_FEEDS = 16 };
+enum {
+    SESSION_FEEDS = 16,
+    TESTED_MIN = 33, /* Kubernetes 1.33 to 1.36 are what the tests run against */
+    TESTED_MAX = 36,
+};
 
 struct session_feed_state;
 
@@ -29,22 +33,38 @@ struct session {
     size_t n_feeds;
     size_t n_troubled; /* feeds that cannot watch at the moment */
     int failed;        /* exit code, 0 while all is well */
-    int signal;        /* that ended session_run() */
+    bool as_kubectl;   /* session_fail() uses kubectl's words (cli/refusal.h) */
+    struct {
+        enum kube_outcome outcome;
+        char *message; /* NULL: nothing */
+    } unsaid;   /* as_kubectl: what session_sync() failed with and has not told, for want of the
+                   server's own words */
+    int signal; /* that ended session_run() */
 };
 
 /* What to read: of one namespace or node only, once or watched. */
 struct session_feed {
     const char *ns, *field_selector, *label_selector;
     bool watch;
+    /* When it may not be listed, or does not exist there, a remark ("cannot list X: ...; THIS") is
+     * all, and *missing is set. NULL: it is needed. */
+    const char *without;
+    bool *missing;
 };
 
-/* Each returns 0, or the exit code after having said why. */
+/* Each returns 0, or the exit code after having said why. With --match-server-version the server is
+ * asked for its version. */
 int session_open(struct cli *cli, const struct connection_opts *opts, struct session *s);
 void session_close(struct session *s);
+/* Nothing is read any more, and stores of session_feed() are gone; whoever has stores of his own
+ * frees them between this and session_close(). */
+void session_stop(struct session *s);
 
 /* The store lives as long as the session. Reading starts with session_sync(). */
 struct store *session_feed(struct session *s, const struct kind *kind,
                            const struct session_feed *feed);
+/* The same into a store of the caller's, who frees it after the session. */
+void session_feed_into(struct session *s, struct store *store, const struct session_feed *feed);
 /* Runs until all stores are complete. */
 int session_sync(struct session *s);
 /* Runs until something fails for good or a signal comes (SIGINT, SIGTERM): then 128 + its number.
@@ -58,6 +78,10 @@ void session_wait(struct session *s);
  * kube_held_done(). */
 int session_call(struct session *s, const struct kube_op_spec *spec, const char *what,
                  struct kube_held *hold);
+/* The exit code for an outcome that ends a verb. */
+enum exit_code session_code(enum kube_outcome outcome);
+/* What we showed the server, as the user knows it; to be freed. */
+char *session_credentials(const struct session *s);
 /* The exit code for an outcome that ends a verb, after one sentence: "cannot WHAT: ...". */
 int session_fail(struct session *s, const char *what, enum kube_outcome outcome,
                  const char *message);

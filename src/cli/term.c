@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -16,6 +17,7 @@ enum {
     DEFAULT_COLUMNS = 80,
     DEFAULT_ROWS = 24,
     MAX_COLUMNS = 10000,   /* a wider terminal is a typing error */
+    STUCK_MS = 500,        /* that a reader may take when we shall end */
     FLUSH_BYTES = 1 << 16, /* a pipe's buffer: more need not be kept for one that is no terminal */
 };
 
@@ -104,8 +106,18 @@ void term_open(struct term *t, int fd, enum color_when when, const struct term_e
     };
 }
 
+/* Somebody wants us to end, and nobody reads what we write. */
+static bool is_stuck(const struct term *t) {
+    struct pollfd fd = {.fd = t->fd, .events = POLLOUT};
+    return t->interrupted && *t->interrupted && poll(&fd, 1, STUCK_MS) <= 0;
+}
+
 static void write_all(struct term *t, const char *p, size_t len) {
     while (len && !t->error) {
+        if (is_stuck(t)) {
+            t->error = EINTR;
+            return;
+        }
         ssize_t n = write(t->fd, p, len);
         if (n < 0 && errno == EINTR)
             continue;

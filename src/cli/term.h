@@ -11,6 +11,7 @@
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -70,6 +71,8 @@ struct term {
     const char *pager; /* NULL: never */
     struct str buf;    /* add to it freely; trusted or printable text only */
     int error;         /* positive errno of the first write that failed */
+    /* Not 0: we shall end, and do not wait for a reader that does not read. May be NULL. */
+    const volatile sig_atomic_t *interrupted;
 };
 
 /* Looks at the file descriptor; nothing is written. */

@@ -9,6 +9,7 @@
 #include "cli/groups.h"
 #include "cli/text.h"
 #include "cli/verb.h"
+#include "engine/blocker.h"
 
 /* ---- exit codes ---- */
 
@@ -35,6 +36,19 @@ static void list_exits(const char *prog, struct str *out) {
             str_addf(out, "  %3d   ", exit_rows[i].code);
             text_fill(out, exit_rows[i].meaning, 8, 8);
         }
+}
+
+/* ---- blockers ---- */
+
+static void list_blockers(const char *prog, struct str *out) {
+    (void)prog;
+    for (int i = 0; i < BLOCKER_CODES; i++) {
+        const struct blocker_row *row = blocker_row((enum blocker_code)i);
+        _cleanup_free_ char *text =
+            xasprintf("%c%s. To do: %s.", row->meaning[0] - 'a' + 'A', row->meaning + 1, row->hint);
+        str_addf(out, "%s  %s\n      ", i ? "\n" : "", row->name);
+        text_fill(out, text, 6, 6);
+    }
 }
 
 /* ---- environment ---- */
@@ -108,6 +122,11 @@ static void list_env(const char *prog, struct str *out) {
 
 static const char exit_text[] = "What the program ends with, for scripts.";
 
+static const char blockers_text[] =
+    "Whatever waits says why, with one of these codes, which never change their meaning. A drain "
+    "shows them while it waits, and in its --json events; status shows those that would block a "
+    "drain right now.";
+
 static const char env_text[] =
     "A flag beats its variable, and a variable beats the default. An empty variable is the same as "
     "none.";
@@ -141,10 +160,41 @@ static const char output_text[] =
     "through the pager. If the reader of a pipe goes away, the work goes on, and the exit code "
     "is 141.";
 
+static const char nodesets_text[] =
+    "A node set is many names written as few words:\n"
+    "\n"
+    "  w[001-040]              w001 to w040\n"
+    "  w[1-3,7]                w1, w2, w3, w7\n"
+    "  w[0-10/2]               w0, w2, w4 and so on to w10\n"
+    "  rack[1-2]-node[01-32]   several ranges: 64 nodes\n"
+    "\n"
+    "Operators stand between names and go from left to right; none binds stronger than another, so "
+    "use parentheses:\n"
+    "\n"
+    "  A,B    what is in A or in B\n"
+    "  A!B    what is in A, but not in B\n"
+    "  A&B    what is in both\n"
+    "  A^B    what is in one of them, but not in both\n"
+    "  (A)    first of all\n"
+    "\n"
+    "Quote a set, because the shell has its own ideas about these characters:\n"
+    "\n"
+    "  {prog} nodeset count 'w[001-040]!w007'\n"
+    "\n"
+    "Zeros in front count: w1 and w01 are two nodes, and [08-11] is 08, 09, 10, 11. Digits beside "
+    "a bracket belong to its numbers: n0[1-3] is n[01-03]. Blanks around names and operators do "
+    "not count. A name without brackets and operators is taken as it is.\n"
+    "\n"
+    "This is the language of ClusterShell's nodeset, with parentheses added. Two things differ: "
+    "a range whose ends have different numbers of digits is refused directly after a digit, as in "
+    "n1[9-10], and there are no wildcards.";
+
 const struct topic topics[] = {
     {"exit-codes", "What the exit codes mean", exit_text, list_exits},
+    {"blockers", "Why something waits, by its code", blockers_text, list_blockers},
     {"environment", "Environment variables", env_text, list_env},
     {"output", "Formats, times, colour, pager", output_text, NULL},
+    {"nodesets", "How many nodes are written as few words", nodesets_text, NULL},
 };
 const size_t n_topics = ARRAY_LEN(topics);
 

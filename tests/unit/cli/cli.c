@@ -64,7 +64,7 @@ static void errors(void **state) {
 static void usage(void **state) {
     (void)state;
     assert_int_equal(cli_usage(&cli, "no %s", "verb"), EXIT_USAGE);
-    assert_string_equal(written(&cli.err), "error: no verb\nRun 'slipway help'\n");
+    assert_string_equal(written(&cli.err), "error: no verb\nSee 'slipway --help' for usage.\n");
 }
 
 static void usage_of_a_verb(void **state) {
@@ -72,7 +72,18 @@ static void usage_of_a_verb(void **state) {
     cli.verb = verb_find("version");
     cli.prog = "kubectl slipway";
     assert_int_equal(cli_usage(&cli, "no"), EXIT_USAGE);
-    assert_string_equal(written(&cli.err), "error: no\nRun 'kubectl slipway version --help'\n");
+    assert_string_equal(written(&cli.err),
+                        "error: no\nSee 'kubectl slipway version --help' for usage.\n");
+}
+
+static void refusals_and_advice(void **state) {
+    (void)state;
+    cli.general.quiet = true; /* of no concern to errors */
+    assert_int_equal(cli_refuse(&cli, EXIT_ACCESS, "Error from server (%s): \033", "Forbidden"),
+                     EXIT_ACCESS);
+    cli_advise(&cli, "ask %s", "somebody");
+    assert_string_equal(written(&cli.err), "Error from server (Forbidden): \\x1b\nask somebody\n");
+    assert_string_equal(cli.errors, "Error from server (Forbidden): \033");
 }
 
 static void notes(void **state) {
@@ -163,6 +174,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(errors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(usage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(usage_of_a_verb, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refusals_and_advice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_result_comes_before_the_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(now, set_up, tear_down),

@@ -28,7 +28,7 @@ static const char *ask(enum hint hint, const char *prefix, const char *kubeconfi
 
 static void topics_and_verbs(void **state) {
     (void)state;
-    assert_string_equal(ask(HINT_TOPIC, "ex", NULL), "exit-codes\tWhat the exit codes mean\n");
+    assert_string_equal(ask(HINT_TOPIC, "exi", NULL), "exit-codes\tWhat the exit codes mean\n");
     assert_string_equal(ask(HINT_TOPIC, "versi", NULL),
                         "version\tShow the version of this program, and of the server\n");
     assert_string_equal(ask(HINT_TOPIC, "__", NULL), "");

@@ -55,6 +55,7 @@ static const struct option rows[] = {
      .kind = OPTION_INT,
      .offset = FIELD(level),
      .implied = "1",
+     .called = "-v, --v",
      .max = 10,
      .hidden = true},
     {.name = "color",
@@ -79,6 +80,12 @@ static const struct option rows[] = {
      .kind = OPTION_PARSED,
      .offset = FIELD(parsed),
      .parse = parse_upper},
+    {.name = "late",
+     .kind = OPTION_PARSED,
+     .offset = FIELD(parsed),
+     .late = true,
+     .advice = "Three letters.",
+     .parse = parse_upper},
     {0}};
 static const struct option_group group = {"Options", rows};
 
@@ -92,6 +99,7 @@ static char *words[16];
 static int n_args;
 static struct err err;
 static struct arena arena;
+static struct options_fault fault;
 
 static int reset(void **state) {
     (void)state;
@@ -113,7 +121,7 @@ static int parse(const char *line) {
         words[argc++] = streq(w, "_") ? w + 1 : w;
     struct option_set set = {0};
     option_set_add(&set, &group, &o);
-    return options_parse(&set, argc, words, fake_env, &arena, &n_args, &err);
+    return options_parse(&set, argc, words, fake_env, &arena, &n_args, &fault, &err);
 }
 
 static void assert_args(int n, const char *const *want) {
@@ -186,7 +194,9 @@ static void booleans(void **state) {
     assert_true(o.watch);
     assert_args(1, (const char *const[]){"false"});
     assert_int_equal(parse("--watch=maybe"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag --watch: \"maybe\" must be true or false");
+    assert_string_equal(err_msg(&err), "invalid argument \"maybe\" for \"-w, --watch\" flag: "
+                                       "strconv.ParseBool: parsing \"maybe\": invalid syntax");
+    assert_string_equal(fault.advice, "It must be true or false.");
     assert_int_equal(parse("--watch="), -EINVAL);
 }
 
@@ -221,7 +231,14 @@ static void numbers(void **state) {
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_int_equal(parse(bad[i]), -EINVAL);
     assert_int_equal(parse("-v=11"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag -v: \"11\" is not a whole number from 0 to 10");
+    assert_string_equal(err_msg(&err), "invalid argument \"11\" for \"-v, --verbose\" flag: "
+                                       "strconv.ParseInt: parsing \"11\": value out of range");
+    assert_string_equal(fault.advice, "It must be a whole number from 0 to 10.");
+    assert_int_equal(parse("--v=1.5"), -EINVAL);
+    assert_string_equal(err_msg(&err), "invalid argument \"1.5\" for \"-v, --v\" flag: "
+                                       "strconv.ParseInt: parsing \"1.5\": invalid syntax");
+    assert_int_equal(parse("-v=0x0a"), 0);
+    assert_int_equal(o.level, 10);
 }
 
 static void durations(void **state) {
@@ -231,19 +248,25 @@ static void durations(void **state) {
     assert_int_equal(parse("--wait=5"), 0);
     assert_int_equal(o.wait, SEC(5));
     assert_int_equal(parse("--wait=-5s"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag --wait: \"-5s\" is negative");
+    assert_string_equal(err_msg(&err),
+                        "invalid argument \"-5s\" for \"--wait\" flag: it cannot be negative");
     assert_int_equal(parse("--wait=soon"), -EINVAL);
-    assert_non_null(strstr(err_msg(&err), "\"soon\" is no duration"));
+    assert_string_equal(err_msg(&err), "invalid argument \"soon\" for \"--wait\" flag: time: "
+                                       "invalid duration \"soon\"");
+    assert_string_equal(fault.advice, "Write for example 90s, 5m, 1h30m or 0.");
 }
 
 static void words_of_an_enum(void **state) {
     (void)state;
     assert_int_equal(parse("--color alway"), -EINVAL);
-    assert_string_equal(
-        err_msg(&err),
-        "flag --color: \"alway\" must be auto, always or never (did you mean \"always\"?)");
+    assert_string_equal(err_msg(&err), "invalid argument \"alway\" for \"--color\" flag: must be "
+                                       "auto, always or never");
+    assert_string_equal(fault.advice, "Did you mean \"always\"?");
     assert_int_equal(parse("--color=mauve-ish"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag --color: \"mauve-ish\" must be auto, always or never");
+    assert_string_equal(err_msg(&err), "invalid argument \"mauve-ish\" for \"--color\" flag: must "
+                                       "be auto, always or never");
+    assert_null(fault.advice);
+    assert_false(fault.late);
 }
 
 static void lists(void **state) {
@@ -254,37 +277,57 @@ static void lists(void **state) {
     assert_null(o.groups[2]);
 }
 
+/* The messages of pflag, which kubectl prints. */
 static void unknown_flags(void **state) {
     (void)state;
     static const struct {
-        const char *line, *msg;
+        const char *line, *msg, *advice;
     } t[] = {
-        {"--wathc", "unknown flag \"--wathc\" (did you mean \"--watch\"?)"},
-        {"--colour=never", "unknown flag \"--colour\" (did you mean \"--color\"?)"},
-        {"-watch", "unknown flag \"-watch\" (did you mean \"--watch\"?)"},
-        {"-wabcdefgh", "unknown flag \"-a\" in \"-wabcdefgh\""},
-        {"-x", "unknown flag \"-x\""},
-        {"-wx", "unknown flag \"-x\" in \"-wx\""},
-        {"--as_group", "unknown flag \"--as_group\" (did you mean \"--as-group\"?)"},
-        {"--zebra-crossing", "unknown flag \"--zebra-crossing\""},
-        {"-output", NULL}, /* -o with the value "utput", which is too long: as kubectl reads it */
+        {"--wathc", "unknown flag: --wathc", "Did you mean \"--watch\"?"},
+        {"--colour=never", "unknown flag: --colour", "Did you mean \"--color\"?"},
+        {"-xatch", "unknown shorthand flag: 'x' in -xatch", "Did you mean \"--watch\"?"},
+        {"-watch", "unknown shorthand flag: 'a' in -atch", "Did you mean \"--watch\"?"},
+        {"-wabcdefgh", "unknown shorthand flag: 'a' in -abcdefgh", NULL},
+        {"-x", "unknown shorthand flag: 'x' in -x", NULL},
+        {"-wx", "unknown shorthand flag: 'x' in -x", NULL},
+        {"-xyz=1", "unknown shorthand flag: 'x' in -xyz=1", NULL},
+        {"-=", "unknown shorthand flag: '=' in -=", NULL},
+        {"--as_goup", "unknown flag: --as_goup", "Did you mean \"--as-group\"?"},
+        {"--zebra-crossing", "unknown flag: --zebra-crossing", NULL},
+        {"---watch", "bad flag syntax: ---watch", "Did you mean \"--watch\"?"},
+        {"--=x", "bad flag syntax: --=x", NULL},
+        /* -o with the value "utput", which is too long: as kubectl reads it */
+        {"-output", "invalid argument \"utput\" for \"-o, --output\" flag: \"utput\" is too long",
+         NULL},
     };
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {
         assert_int_equal(parse(t[i].line), -EINVAL);
-        if (t[i].msg)
-            assert_string_equal(err_msg(&err), t[i].msg);
+        assert_string_equal(err_msg(&err), t[i].msg);
+        if (!str_same(fault.advice, t[i].advice))
+            fail_msg("%s: %s", t[i].line, strna(fault.advice));
     }
     /* A hidden one is understood but not suggested. */
     assert_int_equal(parse("--vv"), -EINVAL);
-    assert_null(strstr(err_msg(&err), "\"--v\""));
+    assert_false(str_same(fault.advice, "Did you mean \"--v\"?"));
 }
 
 static void missing_values(void **state) {
     (void)state;
     assert_int_equal(parse("--name"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag --name needs a value: NAME");
+    assert_string_equal(err_msg(&err), "flag needs an argument: --name");
     assert_int_equal(parse("a -wn"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag -n needs a value: NAME");
+    assert_string_equal(err_msg(&err), "flag needs an argument: 'n' in -n");
+    assert_null(fault.advice);
+}
+
+static void what_is_said_later_stands_alone(void **state) {
+    (void)state;
+    assert_int_equal(parse("--late abcd"), -EINVAL);
+    assert_string_equal(err_msg(&err), "\"abcd\" is too long");
+    assert_true(fault.late);
+    assert_string_equal(fault.advice, "Three letters.");
+    assert_int_equal(parse("--late abc"), 0);
+    assert_false(fault.late);
 }
 
 static void help_stops(void **state) {
@@ -306,7 +349,7 @@ static int parse_env(const char *line, const char *name, const char *value) {
         words[argc++] = buf;
     struct option_set set = {0};
     option_set_add(&set, &group, &o);
-    return options_parse(&set, argc, words, fake_env, &arena, &n_args, &err);
+    return options_parse(&set, argc, words, fake_env, &arena, &n_args, &fault, &err);
 }
 
 static void environment(void **state) {
@@ -323,8 +366,8 @@ static void environment(void **state) {
     assert_int_equal(parse_env("", "T_COLOR", "always"), 0);
     assert_int_equal(o.color, 1);
     assert_int_equal(parse_env("", "T_COLOR", "mauve"), -EINVAL);
-    assert_string_equal(err_msg(&err), "environment variable T_COLOR: \"mauve\" must be auto, "
-                                       "always or never");
+    assert_string_equal(err_msg(&err), "environment variable T_COLOR: invalid value \"mauve\": "
+                                       "must be auto, always or never");
     /* A wrong variable does not matter when the flag is there. */
     assert_int_equal(parse_env("--color=auto", "T_COLOR", "mauve"), 0);
     assert_int_equal(parse_env("", "T_GROUP", "g"), 0);
@@ -341,9 +384,11 @@ static void environment(void **state) {
 static void parsers_of_ones_own(void **state) {
     (void)state;
     assert_int_equal(parse("-o abcd"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag -o: \"abcd\" is too long");
+    assert_string_equal(
+        err_msg(&err), "invalid argument \"abcd\" for \"-o, --output\" flag: \"abcd\" is too long");
     assert_int_equal(parse("--output=abcd"), -EINVAL);
-    assert_string_equal(err_msg(&err), "flag --output: \"abcd\" is too long");
+    assert_string_equal(
+        err_msg(&err), "invalid argument \"abcd\" for \"-o, --output\" flag: \"abcd\" is too long");
 }
 
 static void accepted_and_dropped(void **state) {
@@ -354,12 +399,12 @@ static void accepted_and_dropped(void **state) {
     env_name = "T_COLOR";
     env_value = "mauve"; /* of no concern */
     char *argv[] = {(char *)"--name", (char *)"x", (char *)"a", (char *)"--color=mauve"};
-    assert_int_equal(options_parse(&set, ARRAY_LEN(argv), argv, fake_env, &arena, &n_args, &err),
-                     0);
+    assert_int_equal(
+        options_parse(&set, ARRAY_LEN(argv), argv, fake_env, &arena, &n_args, &fault, &err), 0);
     assert_int_equal(n_args, 1);
     assert_string_equal(argv[0], "a");
     char *bad[] = {(char *)"--nam"};
-    assert_int_equal(options_parse(&set, 1, bad, fake_env, &arena, &n_args, &err), -EINVAL);
+    assert_int_equal(options_parse(&set, 1, bad, fake_env, &arena, &n_args, &fault, &err), -EINVAL);
 }
 
 static void walking(void **state) {
@@ -419,6 +464,7 @@ int main(void) {
         cmocka_unit_test_teardown(lists, reset),
         cmocka_unit_test_teardown(unknown_flags, reset),
         cmocka_unit_test_teardown(missing_values, reset),
+        cmocka_unit_test_teardown(what_is_said_later_stands_alone, reset),
         cmocka_unit_test_teardown(help_stops, reset),
         cmocka_unit_test_teardown(environment, reset),
         cmocka_unit_test_teardown(parsers_of_ones_own, reset),

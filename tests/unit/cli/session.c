@@ -182,6 +182,42 @@ static void a_bad_configuration_is_refused_before_anything_is_sent(void **state)
     end(&f);
 }
 
+/* The minor version that the server says. */
+static const char *server_minor;
+
+static void answers_version(struct server_conn *c, const struct server_request *req, void *arg) {
+    (void)arg;
+    _cleanup_free_ char *body =
+        xasprintf("{\"major\":\"1\",\"minor\":\"%s\",\"gitVersion\":\"v1.%s.3\"}", server_minor,
+                  server_minor);
+    assert_string_equal(req->path, "/version?timeout=32s");
+    server_reply(c, 200, JSON, body);
+}
+
+static void the_version_is_asked_for_where_it_must_match(void **state) {
+    (void)state;
+    static const struct {
+        const char *minor;
+        int code;
+    } cases[] = {{"33", 0},           {"36+", 0},         {"32", EXIT_FAILED},
+                 {"37", EXIT_FAILED}, {"x", EXIT_FAILED}, {"", EXIT_FAILED}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f;
+        struct session s;
+        start(&f, answers_version);
+        assert_int_equal(server_requests(f.server), 0);
+        f.opts.match_version = true;
+        server_minor = cases[i].minor;
+        assert_int_equal(session_open(&f.cli, &f.opts, &s), cases[i].code);
+        assert_int_equal(server_requests(f.server), 1);
+        if (!cases[i].code)
+            session_close(&s);
+        else
+            assert_non_null(strstr(said(&f), "server version (v1."));
+        end(&f);
+    }
+}
+
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
@@ -191,6 +227,7 @@ int main(void) {
         cmocka_unit_test(a_call_reports_what_it_could_not_do),
         cmocka_unit_test(outcomes_end_in_their_exit_codes),
         cmocka_unit_test(a_signal_ends_a_run),
+        cmocka_unit_test(the_version_is_asked_for_where_it_must_match),
         cmocka_unit_test(a_bad_configuration_is_refused_before_anything_is_sent),
     };
     return cmocka_run_group_tests_name("cli/session", tests, NULL, NULL);

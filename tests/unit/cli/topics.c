@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "cli/groups.h"
 #include "cli/verb.h"
+#include "engine/blocker.h"
 
 static void finding(void **state) {
     (void)state;
@@ -44,6 +45,16 @@ static void exit_codes_listed(void **state) {
     for (size_t i = 0; i < n_exit_rows; i++)
         assert_int_equal(exit_is_used(exit_rows[i].code),
                          strstr(str_get(&s), exit_rows[i].meaning) != NULL);
+}
+
+static void blockers_listed(void **state) {
+    (void)state;
+    _cleanup_str_ struct str s = STR_INIT;
+    topic_find("blockers")->list("slipway", &s);
+    for (int i = 0; i < BLOCKER_CODES; i++)
+        assert_non_null(strstr(str_get(&s), blocker_row((enum blocker_code)i)->name));
+    assert_non_null(
+        strstr(str_get(&s), "\n  PDBNoBudget\n      The PodDisruptionBudget allows no"));
 }
 
 struct seen {
@@ -87,6 +98,7 @@ int main(void) {
         cmocka_unit_test(finding),
         cmocka_unit_test(exit_codes_of_verbs),
         cmocka_unit_test(exit_codes_listed),
+        cmocka_unit_test(blockers_listed),
         cmocka_unit_test(variables_are_listed_once),
         cmocka_unit_test(variables_of_every_verb),
     };

@@ -1,0 +1,94 @@
+/* The verb `apply`: carries out a plan that was saved, unless what it rests on has changed. */
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/plan_file.h"
+#include "cli/verb.h"
+
+enum { SHOWN = 10 }; /* changes */
+
+struct apply_opts {
+    struct drain_flags drain; /* what the file does not say: as whom, why, what is shown */
+    bool anyway;
+};
+
+static int refuse(struct cli *cli, const struct saved_plan *s, const char *path) {
+    int rc = cli_fail(cli, EXIT_REFUSED,
+                      "%zu thing%s that the plan rests on changed since it was made (%s)",
+                      s->n_changes, s->n_changes == 1 ? "" : "s", s->file.made);
+    const char *line = str_get(&s->changes);
+    for (size_t i = 0; *line && i < SHOWN; i++) {
+        size_t len = strcspn(line, "\n");
+        cli_advise(cli, "%.*s", (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+    if (s->n_changes > SHOWN)
+        cli_advise(cli, "and %zu more", s->n_changes - SHOWN);
+    cli_advise(cli, "Make it anew, or see '%s diff %s'; --anyway drains all the same.", cli->prog,
+               path);
+    return rc;
+}
+
+static int run(struct cli *cli, int argc, char **argv) {
+    const struct apply_opts *o = cli->opts;
+    const struct verb *drain = verb_find("drain");
+    struct saved_plan s;
+    (void)argc;
+    int rc = saved_plan_check(cli, argv[0], &o->drain.connection, &s);
+    if (!rc && s.n_changes && !o->anyway)
+        rc = refuse(cli, &s, argv[0]);
+    if (!rc) {
+        if (o->drain.target.reason)
+            s.flags.target.reason = o->drain.target.reason;
+        if (o->drain.target.holder)
+            s.flags.target.holder = o->drain.target.holder;
+        s.flags.target.dry_run = o->drain.target.dry_run;
+        s.flags.history = o->drain.history;
+        s.flags.progress = o->drain.progress;
+        s.flags.json = o->drain.json;
+        cli->opts = &s.flags;
+        cli->verb = drain;
+        rc = drain->run(cli, (int)s.file.n, (char **)s.names);
+    }
+    saved_plan_done(&s);
+    return rc;
+}
+
+static const struct option apply_rows[] = {
+    {.name = "anyway",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct apply_opts, anyway),
+     .help = "Also when something has changed since the plan was made"},
+    {0},
+};
+static const struct option_group apply_options = {"Apply options", apply_rows};
+
+const struct verb verb_apply = {
+    .name = "apply",
+    .summary = "Carry out a plan that was saved",
+    .args = "FILE",
+    .text = "Drains the nodes of FILE, as {prog} plan --out has saved it, with the flags and in "
+            "the order of the plan. What the plan rests on is looked at first: when nodes or pods "
+            "have come or gone, or something else is true of a pod now, nothing is done; nor when "
+            "FILE or its rules were edited.",
+    .examples = {{"What 'plan --out plan.json' has saved", "apply plan.json"},
+                 {"The same, and why", "apply plan.json --reason CHG-1234"},
+                 {"What it would do, as the API server sees it",
+                  "apply plan.json --dry-run=server"}},
+    .options =
+        (const struct verb_options[]){
+            {&apply_options, 0},
+            {&target_how_options, offsetof(struct apply_opts, drain.target)},
+            {&drain_history_options, offsetof(struct apply_opts, drain)},
+            {&drain_progress_options, offsetof(struct apply_opts, drain)},
+            {&connection_options, offsetof(struct apply_opts, drain.connection)},
+            {0}},
+    .opts_size = sizeof(struct apply_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .arg_hint = HINT_FILE,
+    .exits = (const enum exit_code[]){EXIT_BLOCKED, EXIT_ACCESS, EXIT_REFUSED, EXIT_PARTIAL,
+                                      EXIT_SIGINT, EXIT_SIGTERM, 0},
+    .see_also = (const char *const[]){"plan", "drain", NULL},
+    .run = run,
+};

@@ -1,0 +1,147 @@
+/* The verb `plan`: what a drain would do, before anything is touched. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/plan_read.h"
+#include "cli/plan_server.h"
+#include "cli/verb.h"
+
+struct plan_opts {
+    struct drain_flags drain; /* first */
+    struct document_opts output;
+    const char *out;
+    bool detailed;
+};
+
+static int show(struct cli *cli, const struct plan_opts *o, const struct plan_shown *shown) {
+    _cleanup_str_ struct str json = STR_INIT;
+    if (o->out || output_is_document(&o->output.format))
+        plan_document(shown, &json);
+    if (o->out) {
+        _cleanup_err_ struct err err = ERR_INIT;
+        if (file_write(o->out, str_get(&json), json.len, &err))
+            return cli_fail(cli, EXIT_FAILED, "--out: %s", err_msg(&err));
+    }
+    if (output_is_document(&o->output.format))
+        return cli_print_document(cli, &json, &o->output.format, false);
+    struct screen screen = {.columns = cli->out.tty ? cli->out.columns : 100,
+                            .color = cli->out.color,
+                            .utf8 = cli->out.utf8};
+    plan_text(shown, &screen, &cli->out.buf);
+    return EXIT_DONE;
+}
+
+static int code_of(const struct plan_opts *o, const struct plan *p) {
+    bool bad = p->count[PLAN_NEVER] || p->count[PLAN_UNSURE] || p->count[PLAN_HOMELESS];
+    for (size_t i = 0; i < p->n; i++)
+        bad = bad || p->nodes[i].finding;
+    if (!o->detailed)
+        return EXIT_DONE;
+    return bad ? EXIT_BLOCKED : p->n ? EXIT_CHANGES : EXIT_DONE;
+}
+
+static int plan_with(struct cli *cli, struct drain_args *args) {
+    const struct plan_opts *o = cli->opts;
+    struct drain_args_list flags = VEC_INIT;
+    struct planning_run r;
+    int rc = planning_make(cli, &o->drain, args, false, &r);
+    if (!rc && o->drain.target.dry_run == DRY_RUN_SERVER)
+        rc = plan_ask_server(&r.session, &r.opts, &r.plan, &r.arena);
+    drain_args_words(&o->drain, &flags);
+    if (!rc && !args->target.names.len)
+        cli_note(cli, "No nodes found");
+    else if (!rc)
+        rc = show(cli, o,
+                  &(struct plan_shown){.plan = &r.plan,
+                                       .id = r.id,
+                                       .cluster = r.session.conn.config->server,
+                                       .flags = flags.p,
+                                       .n_flags = flags.len,
+                                       .rules = args->rules_id,
+                                       .asked = o->drain.target.dry_run == DRY_RUN_SERVER,
+                                       .now = r.now});
+    rc = rc ? rc : code_of(o, &r.plan);
+    drain_args_list_done(&flags);
+    planning_done(&r, args);
+    return rc;
+}
+
+static int run(struct cli *cli, int argc, char **argv) {
+    const struct plan_opts *o = cli->opts;
+    struct drain_args args;
+    if (argc && streq(argv[0], "drain")) {
+        argc--;
+        argv++;
+    }
+    if (o->out && (!*o->out || streq(o->out, "-")))
+        return cli_usage(cli, "--out wants a file; -o json prints the plan");
+    if (o->out && o->drain.rules && streq(o->drain.rules, "-"))
+        return cli_fail(cli, EXIT_USAGE,
+                        "--rules - and --out: whoever applies the plan needs the rules in a file");
+    int rc = drain_args_parse(cli, &o->drain, argc, argv, &args);
+    if (rc)
+        return rc;
+    rc = plan_with(cli, &args);
+    drain_args_done(&args);
+    return rc;
+}
+
+static const struct option plan_rows[] = {
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .offset = offsetof(struct plan_opts, out),
+     .arg = "FILE",
+     .hint = HINT_FILE,
+     .help = "Save the plan to FILE as well, as -o json prints it"},
+    {.name = "detailed-exitcode",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct plan_opts, detailed),
+     .help = "End with 2 when all nodes can be drained, with 3 when something is in the way"},
+    {0},
+};
+static const struct option_group plan_options = {"Flags of the plan", plan_rows};
+
+const struct verb verb_plan = {
+    .name = "plan",
+    .summary = "Say what a drain would do, before anything is touched",
+    .args = "[drain] NODE...|-l SELECTOR",
+    .text =
+        "Takes the words and flags of {prog} drain, reads the cluster and plays the drain through: "
+        "which pods go and where to, which wait and for what, which never can and why; in which "
+        "order the nodes go, and how long that takes beside the shortest time in which it could be "
+        "done. Nothing is changed.\n"
+        "\n"
+        "A pod goes; waits for its budget; has no room elsewhere, so that its replacement stays "
+        "Pending; waits for something that nobody can tell the end of; or never goes unless "
+        "somebody helps. Budgets are given back when the replacement of an evicted pod is ready, "
+        "which is as fast as its siblings were.\n"
+        "\n"
+        "With --dry-run=server the API server is asked about each eviction as well, so that "
+        "admission "
+        "webhooks have their say.\n"
+        "\n"
+        "A plan that was saved with --out is carried out by {prog} apply, which refuses when what "
+        "it rests on has changed; {prog} diff shows what has.",
+    .examples = {{"A node", "plan drain w1"},
+                 {"A rack, three nodes at a time, for a program to read",
+                  "plan drain -l rack=r12 --max-unavailable 3 -o json"},
+                 {"In a script: is anything in the way?", "plan drain w1 --detailed-exitcode"}},
+    .options =
+        (const struct verb_options[]){
+            {&plan_options, 0},
+            {&drain_kubectl_options, offsetof(struct plan_opts, drain)},
+            {&drain_own_options, offsetof(struct plan_opts, drain)},
+            {&target_options, offsetof(struct plan_opts, drain.target)},
+            {&document_options, offsetof(struct plan_opts, output)},
+            {&connection_options, offsetof(struct plan_opts, drain.connection)},
+            {0}},
+    .opts_size = sizeof(struct plan_opts),
+    .max_args = -1,
+    .arg_hint = HINT_NODE,
+    .exits = (const enum exit_code[]){EXIT_CHANGES, EXIT_BLOCKED, EXIT_ACCESS, 0},
+    .see_also = (const char *const[]){"apply", "drain", NULL},
+    .common = true,
+    .run = run,
+};

@@ -1,0 +1,345 @@
+/* The report of `doctor`. */
+#include "cli/doctor_show.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "base/nodeset.h"
+#include "base/utf8.h"
+#include "cli/text.h"
+
+#define SCHEMA "slipway.doctor/1.1"
+
+enum {
+    SHOWN = 3,         /* of a group, in text */
+    NODES_SHOWN = 120, /* columns of a node set, in text */
+};
+
+static const char *const state_words[] = {
+    [STATE_GOOD] = "ok", [STATE_WARN] = "warning", [STATE_BAD] = "bad"};
+static const enum glyph state_glyphs[] = {
+    [STATE_GOOD] = GLYPH_OK, [STATE_WARN] = GLYPH_WARN, [STATE_BAD] = GLYPH_BAD};
+static const enum style state_styles[] = {
+    [STATE_GOOD] = STYLE_GREEN, [STATE_WARN] = STYLE_YELLOW, [STATE_BAD] = STYLE_RED};
+
+static const char *plural(size_t n) {
+    return n == 1 ? "" : "s";
+}
+
+static bool is_budget(enum lint_cause cause) {
+    switch (cause) {
+    case LINT_MAX_ZERO:
+    case LINT_SINGLE:
+    case LINT_MIN_ALL:
+    case LINT_SYNC_FAILED:
+    case LINT_OVERLAP:
+    case LINT_UNHEALTHY:
+    case LINT_SHORT:
+    case LINT_NOTHING:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *code_of(enum lint_cause cause) {
+    int code = lint_row(cause)->code;
+    return code == WHY_NO_CODE ? NULL : blocker_row((enum blocker_code)code)->name;
+}
+
+/* "12 budgets allow no disruption: maxUnavailable 0". */
+static void add_title(const struct lint_group *g, struct str *out) {
+    const struct lint_row *row = lint_row(g->cause);
+    str_addf(out, "%zu %s", g->n, g->n == 1 ? row->one : row->few);
+}
+
+/* --- text --- */
+
+/* It may come from outside. */
+static void fill(struct term *out, const char *text, size_t column, size_t indent) {
+    _cleanup_str_ struct str clean = STR_INIT;
+    utf8_printable(&clean, text);
+    text_fill(&out->buf, str_get(&clean), column, indent);
+}
+
+/* "w[1-3]", cut where it would fill the screen. */
+static void add_nodes(const char *const *nodes, size_t n, bool all, struct str *out) {
+    _cleanup_str_ struct str folded = STR_INIT;
+    nodeset_fold(nodes, n, &folded);
+    if (all || folded.len <= NODES_SHOWN)
+        str_add(out, str_get(&folded));
+    else /* a cut through the brackets would be no node set */
+        str_addf(out, "%s and %zu more", nodes[0], n - 1);
+}
+
+static void show_findings(const struct doctor_findings *f, struct term *out) {
+    for (size_t i = 0; i < f->list.len; i++) {
+        const struct doctor_finding *d = &f->list.p[i];
+        term_styled(out, state_styles[d->state], term_glyph(state_glyphs[d->state], out->utf8));
+        term_printf(out, " %s: ", state_words[d->state]);
+        term_text(out, d->text);
+        term_printf(out, "\n");
+        if (d->hint) {
+            term_printf(out, "    ");
+            term_text(out, d->hint);
+            term_printf(out, "\n");
+        }
+    }
+}
+
+static void show_fix(const struct why_remedy *r, struct term *out) {
+    _cleanup_str_ struct str text = STR_INIT;
+    str_add(&text, r->text);
+    if (*r->cost)
+        str_addf(&text, " (%s: %s)", r->risk >= WHY_RISK_SERVICE ? "RISK" : "mind", r->cost);
+    term_printf(out, "      - ");
+    fill(out, str_get(&text), 8, 8);
+    if (!*r->command)
+        return;
+    term_printf(out, "        ");
+    term_text(out, r->command);
+    term_printf(out, "\n");
+}
+
+/* "PodDisruptionBudget shop/web" where the kind says more than the group's title does. */
+static void add_object(const struct lint_group *g, const struct lint_finding *f, struct str *out) {
+    if (!is_budget(g->cause) && !streq(f->kind, "Pod"))
+        str_addf(out, "%s ", f->kind);
+    str_addf(out, "%s%s%s", f->ns, *f->ns ? "/" : "", f->name);
+}
+
+static void show_finding(const struct lint_group *g, const struct lint_finding *f, bool all,
+                         struct term *out) {
+    _cleanup_str_ struct str text = STR_INIT;
+    add_object(g, f, &text);
+    str_addf(&text, ": %s", f->text);
+    term_printf(out, "    ");
+    fill(out, str_get(&text), 4, 6);
+    if (f->n_nodes) {
+        str_reset(&text);
+        str_addf(&text, "%u pod%s on ", f->pods, plural(f->pods));
+        add_nodes(f->nodes, f->n_nodes, all, &text);
+        term_printf(out, "      ");
+        fill(out, str_get(&text), 6, 6);
+    }
+    for (size_t i = 0; i < f->n_fixes; i++)
+        show_fix(&f->fixes[i], out);
+}
+
+static void show_group(const struct lint_group *g, bool all, const char *prog, struct term *out) {
+    enum lint_effect effect = lint_row(g->cause)->effect;
+    bool bad = effect == LINT_NEVER, remark = effect == LINT_REMARK;
+    const char *glyph = remark ? "-" : term_glyph(bad ? GLYPH_BAD : GLYPH_WARN, out->utf8);
+    _cleanup_str_ struct str title = STR_INIT;
+    add_title(g, &title);
+    if (code_of(g->cause))
+        str_addf(&title, " (%s)", code_of(g->cause));
+    if (out->buf.len)
+        term_printf(out, "\n");
+    term_styled(out, remark ? STYLE_DIM : bad ? STYLE_RED : STYLE_YELLOW, glyph);
+    term_printf(out, " ");
+    fill(out, str_get(&title), 2, 2);
+    for (size_t i = 0; i < g->n && (all || i < SHOWN); i++)
+        show_finding(g, &g->findings[i], all, out);
+    if (!all && g->n > SHOWN) {
+        str_reset(&title);
+        str_addf(&title, "and %zu more", g->n - SHOWN);
+        if (g->n_nodes) {
+            str_addf(&title, "; %u pod%s in all, on %zu node%s: ", g->pods, plural(g->pods),
+                     g->n_nodes, plural(g->n_nodes));
+            add_nodes(g->nodes, g->n_nodes, false, &title);
+        }
+        str_addf(&title, " ('%s doctor --pdbs --all' shows them)", prog);
+        term_printf(out, "    ");
+        fill(out, str_get(&title), 4, 6);
+    }
+}
+
+static void show_sum(const struct lint *lint, bool all, struct term *out) {
+    _cleanup_str_ struct str text = STR_INIT;
+    if (lint->n_blocked) {
+        str_addf(&text, "A drain of %zu of %zu node%s would be blocked: ", lint->n_blocked,
+                 lint->nodes, plural(lint->nodes));
+        add_nodes(lint->blocked, lint->n_blocked, all, &text);
+    } else {
+        str_addf(&text, "Nothing of %zu pod%s and %zu budget%s would block a drain of any node.",
+                 lint->pods, plural(lint->pods), lint->budgets, plural(lint->budgets));
+    }
+    term_printf(out, "%s", lint->n ? "\n" : "");
+    fill(out, str_get(&text), 0, 4);
+    if (lint->roomed && lint->roomed < lint->nodes) {
+        str_reset(&text);
+        str_addf(&text,
+                 "Whether pods find room elsewhere was looked at for %zu of %zu nodes only: the "
+                 "cluster is full. 'plan drain' looks at those that you name.",
+                 lint->roomed, lint->nodes);
+        fill(out, str_get(&text), 0, 4);
+    }
+}
+
+void doctor_text(const struct doctor_report *r, const char *prog, struct term *out) {
+    unsigned n[STATE_BAD + 1] = {0};
+    show_findings(r->findings, out);
+    for (size_t i = 0; i < r->findings->list.len; i++)
+        n[r->findings->list.p[i].state]++;
+    for (size_t i = 0; r->lint && i < r->lint->n; i++) {
+        show_group(&r->lint->groups[i], r->all, prog, out);
+        n[STATE_WARN] += lint_row(r->lint->groups[i].cause)->effect != LINT_REMARK;
+    }
+    if (r->lint)
+        show_sum(r->lint, r->all, out);
+    if (!r->only_lint)
+        term_printf(out, "%u ok, %u warning%s, %u bad\n", n[STATE_GOOD], n[STATE_WARN],
+                    plural(n[STATE_WARN]), n[STATE_BAD]);
+}
+
+/* --- the table --- */
+
+static const struct table_column columns[] = {
+    {"CAUSE", false}, {"EFFECT", false}, {"OBJECT", false}, {"PODS", false}, {"NODES", false},
+    {"CODE", false},  {"FOUND", true},   {"RISK", true},    {"FIX", true},
+};
+
+static const enum state effect_states[] = {[LINT_NEVER] = STATE_BAD,
+                                           [LINT_REFUSED] = STATE_WARN,
+                                           [LINT_WAITS] = STATE_WARN,
+                                           [LINT_DOWN] = STATE_WARN,
+                                           [LINT_REMARK] = STATE_NONE};
+
+/* The first that can be pasted, else the first. */
+static const struct why_remedy *best_fix(const struct lint_finding *f) {
+    for (size_t i = 0; i < f->n_fixes; i++)
+        if (*f->fixes[i].command)
+            return &f->fixes[i];
+    return f->n_fixes ? &f->fixes[0] : NULL;
+}
+
+static void add_row(struct table *t, const struct lint_group *g, const struct lint_finding *f) {
+    const struct lint_row *row = lint_row(g->cause);
+    const struct why_remedy *fix = best_fix(f);
+    _cleanup_str_ struct str name = STR_INIT, nodes = STR_INIT, object = STR_INIT;
+    for (const char *p = f->kind; *p; p++)
+        str_addc(&name, (char)tolower((unsigned char)*p));
+    str_addf(&name, "/%s/%s", f->ns, f->name);
+    str_addf(&object, "%s %s/%s", f->kind, f->ns, f->name);
+    nodeset_fold(f->nodes, f->n_nodes, &nodes);
+    table_row(t, str_get(&name));
+    table_str(t, row->name);
+    table_state(t, effect_states[row->effect], lint_effect_word(row->effect));
+    table_str(t, str_get(&object));
+    table_int(t, f->pods);
+    table_str(t, str_get(&nodes));
+    table_str(t, code_of(g->cause));
+    table_str(t, f->text);
+    table_str(t, fix ? why_risk_word(fix->risk) : NULL);
+    table_str(t, fix ? (*fix->command ? fix->command : fix->text) : NULL);
+}
+
+struct table *doctor_table(const struct lint *lint) {
+    struct table *t = table_new(columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < lint->n; i++)
+        for (size_t k = 0; k < lint->groups[i].n; k++)
+            add_row(t, &lint->groups[i], &lint->groups[i].findings[k]);
+    return t;
+}
+
+/* --- the document --- */
+
+static void write_names(struct jsonw *w, const char *key, const char *const *names, size_t n) {
+    jsonw_kbegin(w, key, '[');
+    for (size_t i = 0; i < n; i++)
+        jsonw_str(w, names[i]);
+    jsonw_end(w);
+}
+
+static void write_finding(struct jsonw *w, const struct lint_finding *f) {
+    jsonw_begin(w, '{');
+    jsonw_kbegin(w, "object", '{');
+    jsonw_kstr(w, "kind", f->kind);
+    jsonw_kopt(w, "namespace", f->ns);
+    jsonw_kstr(w, "name", f->name);
+    jsonw_end(w);
+    jsonw_kstr(w, "message", f->text);
+    jsonw_kint(w, "pods", f->pods);
+    jsonw_kopt(w, "example", f->example);
+    write_names(w, "nodes", f->nodes, f->n_nodes);
+    jsonw_kbegin(w, "fixes", '[');
+    for (size_t i = 0; i < f->n_fixes; i++) {
+        jsonw_begin(w, '{');
+        jsonw_kstr(w, "risk", why_risk_word(f->fixes[i].risk));
+        jsonw_kstr(w, "text", f->fixes[i].text);
+        jsonw_kopt(w, "command", f->fixes[i].command);
+        jsonw_kopt(w, "cost", f->fixes[i].cost);
+        jsonw_end(w);
+    }
+    jsonw_end(w);
+    jsonw_end(w);
+}
+
+static void write_group(struct jsonw *w, const struct lint_group *g) {
+    const struct lint_row *row = lint_row(g->cause);
+    _cleanup_str_ struct str title = STR_INIT;
+    add_title(g, &title);
+    jsonw_begin(w, '{');
+    jsonw_kstr(w, "cause", row->name);
+    jsonw_kopt(w, "code", code_of(g->cause));
+    jsonw_kstr(w, "effect", lint_effect_word(row->effect));
+    jsonw_kstr(w, "message", str_get(&title));
+    jsonw_kint(w, "pods", g->pods);
+    write_names(w, "nodes", g->nodes, g->n_nodes);
+    jsonw_kbegin(w, "findings", '[');
+    for (size_t i = 0; i < g->n; i++)
+        write_finding(w, &g->findings[i]);
+    jsonw_end(w);
+    jsonw_end(w);
+}
+
+static void write_item(struct jsonw *w, const char *check, enum state state, const char *text,
+                       const char *hint) {
+    jsonw_begin(w, '{');
+    jsonw_kstr(w, "check", check);
+    jsonw_kstr(w, "state", state_words[state]);
+    jsonw_kstr(w, "message", text);
+    jsonw_kopt(w, "hint", hint);
+    jsonw_end(w);
+}
+
+/* A group is also an item: whoever only counts warnings sees it. */
+static void write_group_item(struct jsonw *w, const struct lint_group *g) {
+    const struct lint_row *row = lint_row(g->cause);
+    _cleanup_str_ struct str title = STR_INIT;
+    add_title(g, &title);
+    write_item(w, is_budget(g->cause) ? "budget" : "workload",
+               row->effect == LINT_REMARK ? STATE_GOOD : STATE_WARN, str_get(&title),
+               row->code == WHY_NO_CODE ? NULL : blocker_row((enum blocker_code)row->code)->hint);
+}
+
+void doctor_json(const struct doctor_report *r, struct str *out) {
+    struct jsonw w;
+    jsonw_init(&w, out, true);
+    jsonw_begin(&w, '{');
+    jsonw_kstr(&w, "schema", SCHEMA);
+    jsonw_kbegin(&w, "items", '[');
+    for (size_t i = 0; i < r->findings->list.len; i++) {
+        const struct doctor_finding *f = &r->findings->list.p[i];
+        write_item(&w, f->check, f->state, f->text, f->hint);
+    }
+    for (size_t i = 0; r->lint && i < r->lint->n; i++)
+        write_group_item(&w, &r->lint->groups[i]);
+    jsonw_end(&w);
+    if (r->lint) {
+        jsonw_kint(&w, "nodes", (int64_t)r->lint->nodes);
+        jsonw_kint(&w, "pods", (int64_t)r->lint->pods);
+        jsonw_kint(&w, "budgets", (int64_t)r->lint->budgets);
+        jsonw_kint(&w, "nodesLookedAtForRoom", (int64_t)r->lint->roomed);
+        write_names(&w, "blockedNodes", r->lint->blocked, r->lint->n_blocked);
+        jsonw_kbegin(&w, "groups", '[');
+        for (size_t i = 0; i < r->lint->n; i++)
+            write_group(&w, &r->lint->groups[i]);
+        jsonw_end(&w);
+    }
+    jsonw_end(&w);
+}

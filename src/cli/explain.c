@@ -1,0 +1,170 @@
+/* How each blocker is found. */
+#include "cli/explain.h"
+
+#include <strings.h>
+
+#include "base/mem.h"
+#include "cli/text.h"
+
+/* What has no row yet is a code that is younger than this table; a test tells. */
+static const char *const found[BLOCKER_CODES] = {
+    [BLOCKER_MULTIPLE_PDBS] = "the selectors of the namespace's budgets are matched with the "
+                              "pod's labels before it is evicted; the API server answers such an "
+                              "eviction with 500",
+    [BLOCKER_PDB_UNSATISFIABLE] =
+        "maxUnavailable is 0 or minAvailable 100%, or the budget's status says that it needs as "
+        "many healthy pods (desiredHealthy) as there are in all (expectedPods)",
+    [BLOCKER_PDB_SYNC_FAILED] = "the budget's condition DisruptionAllowed has the reason "
+                                "SyncFailed",
+    [BLOCKER_PDB_NO_BUDGET] = "the budget's status says disruptionsAllowed 0, or is older than "
+                              "its spec; the API server answers an eviction with 429 and the "
+                              "cause DisruptionBudget",
+    [BLOCKER_BARE_POD] = "no owner of the pod is its controller, or the DaemonSet that it names "
+                         "does not exist",
+    [BLOCKER_DAEMON_POD] = "the pod's controller is a DaemonSet, of whatever group, "
+                           "and --ignore-daemonsets=false was given",
+    [BLOCKER_LOCAL_STORAGE] = "one of the pod's volumes is an emptyDir, in memory or on disk",
+    [BLOCKER_LOCAL_PV] = "the PersistentVolume of one of the pod's claims has a node affinity, and "
+                         "no node that it names can take the pod",
+    [BLOCKER_NO_ROOM] = "a scheduling simulation, with the rules of kube-scheduler, finds no node "
+                        "for the pod's replacement",
+    [BLOCKER_TERMINATING_STUCK] = "a minute after the end of its grace period (deletionTimestamp) "
+                                  "the pod is still there",
+    [BLOCKER_NODE_NOT_READY] = "the node's condition Ready is not True",
+    [BLOCKER_FINALIZER_STUCK] = "the pod has been deleted, has finished or is past its grace "
+                                "period, and metadata.finalizers is not empty",
+    [BLOCKER_NODE_UNREACHABLE] = "the node's condition Ready is Unknown: its lease was not "
+                                 "renewed; the pods that were asked to go are still there",
+    [BLOCKER_VOLUME_ATTACHED] = "a VolumeAttachment names the node and a volume that no pod there "
+                                "uses any more, or the node's status.volumesInUse lists it",
+    [BLOCKER_NAMESPACE_TERMINATING] = "the namespace has a deletionTimestamp; the API server "
+                                      "answers evictions in it with 403 and the cause "
+                                      "NamespaceTerminating",
+    [BLOCKER_ADMISSION_DENIED] = "the answer to the eviction names an admission webhook or policy "
+                                 "that denied it",
+    [BLOCKER_EVICTION_IN_PROGRESS] = "the answer to the eviction is 429 without the cause "
+                                     "DisruptionBudget and without the marks of rate limiting",
+    [BLOCKER_PDB_BROKEN] = "the answer to the eviction is 403 with the cause DisruptionBudget",
+    [BLOCKER_FORBIDDEN] = "the API server answers 403 without any further cause",
+    [BLOCKER_SERVER_TROUBLE] = "an answer of 5xx, one that cannot be read, or none at all",
+    [BLOCKER_RATE_LIMITED] = "an answer of 429 from the server's priority and fairness, or with a "
+                             "Retry-After while it shuts down",
+    [BLOCKER_PINNED] = "the template of the pod's StatefulSet or ReplicaSet has this node in "
+                       "spec.nodeName, or pods come to the cordoned node past the scheduler",
+    [BLOCKER_RETURNS] = "pods of the same owner were put on the cordoned node again and again, "
+                        "and tolerate node.kubernetes.io/unschedulable",
+    [BLOCKER_DO_NOT_DISRUPT] = "an annotation of the pod: "
+                               "cluster-autoscaler.kubernetes.io/safe-to-evict=false or "
+                               "karpenter.sh/do-not-disrupt",
+    [BLOCKER_JOB_RUNNING] = "a rule with 'action: wait', or the pod's label "
+                            "cluster.x-k8s.io/drain=wait-completed",
+    [BLOCKER_SURGE_PENDING] = "with --surge: the Deployment was given one replica more, and its "
+                              "status does not count it as available",
+    [BLOCKER_NOT_RESCHEDULED] = "with --wait-rescheduled: the status of the owner counts fewer "
+                                "replicas as available than its spec wants",
+    [BLOCKER_MAX_UNAVAILABLE] = "so many nodes are being worked on as --max-unavailable, "
+                                "--parallel or the limit of zones allows",
+    [BLOCKER_CORDON_CONTENDED] = "the patch that cordons the node is answered with 409 again and "
+                                 "again: its resourceVersion was changed in between",
+    [BLOCKER_LAST_REPLICA] = "a check reads the storage system's own objects and finds no healthy "
+                             "copy of a volume outside of the nodes that would be gone",
+    [BLOCKER_QUORUM_AT_RISK] = "a check counts the members that would be healthy without the "
+                               "node, and they are no majority",
+    [BLOCKER_STORAGE_NOT_OK] = "a check reads the health that the storage system or database "
+                               "reports of itself",
+    [BLOCKER_PRIMARY_ON_NODE] = "a check finds the pod of the database's primary on the node",
+    [BLOCKER_NOT_MIGRATABLE] = "a check reads the virtual machine's condition LiveMigratable and "
+                               "its eviction strategy",
+    [BLOCKER_CHECK_UNKNOWN] = "a check could not read what it needs, or found it empty",
+};
+
+const char *const explain_words[BLOCKER_CODES + 1] = {
+    [BLOCKER_MULTIPLE_PDBS] = "MultiplePDBs",
+    [BLOCKER_PDB_UNSATISFIABLE] = "PDBUnsatisfiable",
+    [BLOCKER_PDB_SYNC_FAILED] = "PDBSyncFailed",
+    [BLOCKER_PDB_NO_BUDGET] = "PDBNoBudget",
+    [BLOCKER_BARE_POD] = "BarePod",
+    [BLOCKER_DAEMON_POD] = "DaemonPod",
+    [BLOCKER_LOCAL_STORAGE] = "LocalStorage",
+    [BLOCKER_LOCAL_PV] = "LocalPV",
+    [BLOCKER_NO_ROOM] = "CapacityInsufficient",
+    [BLOCKER_TERMINATING_STUCK] = "PodTerminatingStuck",
+    [BLOCKER_NODE_NOT_READY] = "NodeNotReady",
+    [BLOCKER_FINALIZER_STUCK] = "FinalizerStuck",
+    [BLOCKER_NODE_UNREACHABLE] = "NodeUnreachable",
+    [BLOCKER_VOLUME_ATTACHED] = "VolumeStillAttached",
+    [BLOCKER_NAMESPACE_TERMINATING] = "NamespaceTerminating",
+    [BLOCKER_ADMISSION_DENIED] = "AdmissionDenied",
+    [BLOCKER_EVICTION_IN_PROGRESS] = "EvictionInProgress",
+    [BLOCKER_PDB_BROKEN] = "PDBBroken",
+    [BLOCKER_FORBIDDEN] = "Forbidden",
+    [BLOCKER_SERVER_TROUBLE] = "ServerTrouble",
+    [BLOCKER_RATE_LIMITED] = "RateLimited",
+    [BLOCKER_PINNED] = "PinnedToNode",
+    [BLOCKER_RETURNS] = "ReturnsToNode",
+    [BLOCKER_DO_NOT_DISRUPT] = "DoNotDisrupt",
+    [BLOCKER_JOB_RUNNING] = "JobRunning",
+    [BLOCKER_SURGE_PENDING] = "SurgePending",
+    [BLOCKER_NOT_RESCHEDULED] = "NotRescheduled",
+    [BLOCKER_MAX_UNAVAILABLE] = "MaxUnavailableReached",
+    [BLOCKER_CORDON_CONTENDED] = "CordonContended",
+    [BLOCKER_LAST_REPLICA] = "LastReplica",
+    [BLOCKER_QUORUM_AT_RISK] = "QuorumAtRisk",
+    [BLOCKER_STORAGE_NOT_OK] = "StorageNotOkToStop",
+    [BLOCKER_PRIMARY_ON_NODE] = "PrimaryOnNode",
+    [BLOCKER_NOT_MIGRATABLE] = "NotMigratable",
+    [BLOCKER_CHECK_UNKNOWN] = "CheckUnknown",
+};
+
+const char *explain_found(enum blocker_code code) {
+    return strna(found[code]);
+}
+
+enum blocker_code explain_find(const char *name) {
+    for (int i = 0; i < BLOCKER_CODES; i++)
+        if (strcasecmp(blocker_row((enum blocker_code)i)->name, name) == 0)
+            return (enum blocker_code)i;
+    return BLOCKER_CODES;
+}
+
+const char *explain_severity(enum severity severity) {
+    static const char *const words[] = {
+        [SEVERITY_INFO] = "info", [SEVERITY_WARN] = "warn", [SEVERITY_ERROR] = "error"};
+    return words[severity];
+}
+
+/* "Text." from half a sentence, below a heading. */
+static void add_part(struct str *out, const char *title, const char *text) {
+    char first = *text;
+    if (!first)
+        return;
+    _cleanup_free_ char *sentence =
+        xasprintf("%c%s.", first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first, text + 1);
+    str_addf(out, "\n%s\n    ", title);
+    text_fill(out, sentence, 4, 4);
+}
+
+void explain_print(struct str *out, enum blocker_code code) {
+    const struct blocker_row *row = blocker_row(code);
+    static const char *const how[] = {
+        [SEVERITY_INFO] = "is as it should be",
+        [SEVERITY_WARN] = "may need somebody",
+        [SEVERITY_ERROR] = "will not pass by itself",
+    };
+    str_addf(out, "%s (%s: %s)\n", row->name, explain_severity(row->severity),
+             row->clears_itself && row->severity != SEVERITY_INFO ? "may pass by itself"
+                                                                  : how[row->severity]);
+    add_part(out, "What it means", row->meaning);
+    add_part(out, "How it is found", explain_found(code));
+    add_part(out, "What to do", row->hint);
+    add_part(out, "What ends it", row->ends);
+}
+
+void explain_list(struct str *out) {
+    enum { COLUMN = 24 };
+    for (int i = 0; i < BLOCKER_CODES; i++) {
+        const struct blocker_row *row = blocker_row((enum blocker_code)i);
+        str_addf(out, "%-*s", COLUMN, row->name);
+        text_fill(out, row->meaning, COLUMN, COLUMN);
+    }
+}

@@ -1,0 +1,21 @@
+/* How each blocker is found, beside what engine/blocker.c knows of it: meaning, hint and end. */
+#ifndef CLI_EXPLAIN_H
+#define CLI_EXPLAIN_H
+
+#include "base/str.h"
+#include "engine/blocker.h"
+
+/* What is looked at to find it, as half a sentence. */
+const char *explain_found(enum blocker_code code);
+/* The names of all codes, for completion; NULL-terminated. */
+extern const char *const explain_words[];
+/* The code of that name, in whatever case its letters are; BLOCKER_CODES when there is none. */
+enum blocker_code explain_find(const char *name);
+const char *explain_severity(enum severity severity);
+
+/* All that is known of a code, in lines of TEXT_WIDTH columns. */
+void explain_print(struct str *out, enum blocker_code code);
+/* A line for each. */
+void explain_list(struct str *out);
+
+#endif

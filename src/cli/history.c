@@ -1,0 +1,92 @@
+/* Lines about pods. */
+#include "cli/history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "model/workload.h"
+
+enum { LINE_MAX_BYTES = 16 << 10 };
+
+/* Seconds as a habit; -1 when there are none. */
+static int64_t seconds(const json_t *v) {
+    double s = json_number_value(v);
+    return json_is_number(v) && isfinite(s) && s >= 0 && s < (double)HABITS_MOST / 1e6
+               ? (int64_t)(s * 1e6)
+               : -1;
+}
+
+/* -EILSEQ: it was cut off. */
+static int read_line(const char *text, size_t len, struct habits *to, size_t *n, struct err *err) {
+    _cleanup_json_ json_t *v = len <= LINE_MAX_BYTES ? json_loadb(text, len, 0, NULL) : NULL;
+    if (!v && *text == '{')
+        return err_set(err, EILSEQ, "this is no line of a history: it is not whole");
+    const json_t *version = json_object_get(v, "v");
+    const char *workload = json_str(v, "workload");
+    if (!json_is_integer(version) || str_empty(workload))
+        return err_set(err, EINVAL,
+                       "this is no line of a history: it needs \"v\" and \"workload\"");
+    if (json_integer_value(version) > HISTORY_VERSION)
+        return err_set(err, EINVAL, "a newer slipway has written it (\"v\":%lld): use that one",
+                       (long long)json_integer_value(version));
+    int64_t stop = seconds(json_object_get(v, "stop")), up = seconds(json_object_get(v, "up"));
+    if (stop < 0 && up < 0)
+        return err_set(err, EINVAL, "neither \"stop\" nor \"up\" is a number of seconds");
+    if (stop >= 0)
+        habits_note(to, workload, HABIT_STOP, stop);
+    if (up >= 0)
+        habits_note(to, workload, HABIT_UP, up);
+    *n += (stop >= 0) + (up >= 0);
+    return 0;
+}
+
+int history_read(const char *path, struct habits *to, struct history_seen *seen, struct err *err) {
+    _cleanup_free_ char *text = NULL;
+    size_t len, line = 0;
+    *seen = (struct history_seen){0};
+    int rc = file_read(path, HISTORY_MAX, &text, &len, err);
+    if (rc)
+        return rc;
+    const char *end;
+    for (const char *p = text; (end = memchr(p, '\n', len - (size_t)(p - text))); p = end + 1) {
+        _cleanup_err_ struct err why = ERR_INIT;
+        line++;
+        int wrong = end > p ? read_line(p, (size_t)(end - p), to, &seen->observations, &why) : 0;
+        seen->cut += wrong == -EILSEQ;
+        if (wrong && wrong != -EILSEQ)
+            return err_set(err, EINVAL, "%s:%zu: %s", path, line, err_msg(&why));
+    }
+    if (seen->cut && !seen->observations)
+        return err_set(err, EINVAL, "%s: no line of it is whole", path);
+    return 0;
+}
+
+void history_line(const struct drain_node *node, const struct drain_pod *pod, int64_t now,
+                  struct str *out) {
+    if (pod->state != DRAIN_POD_GONE || !pod->accepted || pod->gone < pod->accepted)
+        return;
+    const char *slash = strchr(strna(pod->owner), '/');
+    _cleanup_free_ char *kind =
+        slash ? xstrndup(pod->owner, (size_t)(slash - pod->owner)) : xstrdup("");
+    _cleanup_str_ struct str workload = STR_INIT;
+    workload_name_of(pod->ns, strna(pod->name), kind, slash ? slash + 1 : NULL, &workload);
+    char time[TIMEFMT_LEN], stop[32];
+    (void)snprintf(stop, sizeof stop, "%.3f", (double)(pod->gone - pod->accepted) / 1e6);
+    struct jsonw w;
+    jsonw_init(&w, out, false);
+    jsonw_begin(&w, '{');
+    jsonw_kint(&w, "v", HISTORY_VERSION);
+    jsonw_kstr(&w, "time", time_format(now, false, time));
+    jsonw_kstr(&w, "workload", str_get(&workload));
+    jsonw_kstr(&w, "pod", pod->name);
+    jsonw_kstr(&w, "node", node ? node->name : "");
+    jsonw_key(&w, "stop");
+    jsonw_raw(&w, stop);
+    jsonw_end(&w);
+    str_addc(out, '\n');
+}

@@ -1,0 +1,381 @@
+/* A plan in words. */
+#include "cli/plan_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/nodeset.h"
+#include "base/vec.h"
+#include "cli/drain_words.h"
+
+enum {
+    INDENT = 2,
+};
+
+/* --- helpers --- */
+
+static const char *s_of(size_t n) {
+    return n == 1 ? "" : "s";
+}
+
+static const char *moment(const struct plan_node *n, char buf[static TIMEFMT_LEN]) {
+    if (n->begins == PLAN_NO_TIME)
+        return n->verdict == PLAN_NEVER ? "never" : "-";
+    return n->begins == 0 ? "now" : time_running(n->begins, buf);
+}
+
+static const char *lasts(const struct plan_node *n, char buf[static TIMEFMT_LEN]) {
+    return n->ends == PLAN_NO_TIME ? "-" : time_running(n->ends - n->begins, buf);
+}
+
+/* To the second: nobody tells times apart by less. */
+static bool same_second(int64_t a, int64_t b) {
+    return a == PLAN_NO_TIME || b == PLAN_NO_TIME ? a == b : a / USEC_PER_SEC == b / USEC_PER_SEC;
+}
+
+static bool together(const struct plan_node *a, const struct plan_node *b) {
+    return a->verdict == b->verdict && same_second(a->begins, b->begins) &&
+           same_second(a->ends, b->ends);
+}
+
+/* --- the nodes --- */
+
+static size_t goers(const struct plan_node *n) {
+    return n->n_pods - n->count[PLAN_STAYS];
+}
+
+static enum style style_of(enum plan_verdict v) {
+    return v == PLAN_NEVER                          ? STYLE_RED
+           : v == PLAN_UNSURE || v == PLAN_HOMELESS ? STYLE_YELLOW
+                                                    : STYLE_NONE;
+}
+
+/* How the node fares, in a word: that it goes or waits for a while is the same to an operator. */
+static const char *fares(const struct plan_node *n) {
+    return n->verdict == PLAN_NEVER      ? "never"
+           : n->verdict == PLAN_UNSURE   ? "unsure"
+           : n->verdict == PLAN_HOMELESS ? "no room"
+                                         : "drains";
+}
+
+struct row {
+    char *nodes;
+    size_t n, pods;
+    const struct plan_node *first;
+};
+
+static void row_add(const struct plan *p, size_t from, size_t to, struct row *out) {
+    const char **names = xcalloc(to - from, sizeof *names);
+    _cleanup_str_ struct str set = STR_INIT;
+    *out = (struct row){.n = to - from, .first = &p->nodes[from]};
+    for (size_t i = from; i < to; i++) {
+        names[i - from] = p->nodes[i].name;
+        out->pods += goers(&p->nodes[i]);
+    }
+    nodeset_fold(names, to - from, &set);
+    out->nodes = str_take(&set);
+    free(names);
+}
+
+static void print_rows(const struct plan *p, const struct screen *s, struct str *out) {
+    VEC(struct row) rows = VEC_INIT;
+    size_t width = strlen("NODES");
+    for (size_t from = 0, to; from < p->n; from = to) {
+        for (to = from + 1; to < p->n && together(&p->nodes[from], &p->nodes[to]);)
+            to++;
+        struct row *r = vec_push(&rows);
+        row_add(p, from, to, r);
+        width = MAX_OF(width, MIN_OF(strlen(r->nodes), (size_t)40));
+    }
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    line_put(&l, STYLE_BOLD, "NODES");
+    line_to(&l, INDENT + width + 3);
+    line_putf(&l, STYLE_BOLD, "%-7s %6s   %-8s %8s %8s", "", "PODS", "", "BEGINS", "TAKES");
+    line_end(&l);
+    for (size_t i = 0; i < rows.len; i++) {
+        const struct row *r = &rows.p[i];
+        char begins[TIMEFMT_LEN], takes[TIMEFMT_LEN], count[24] = "";
+        if (r->n > 1)
+            snprintf(count, sizeof count, "(%zu)", r->n);
+        l = line_begin(out, s);
+        line_to(&l, INDENT);
+        line_put_max(&l, STYLE_NONE, r->nodes, width);
+        line_to(&l, INDENT + width + 3);
+        line_putf(&l, STYLE_NONE, "%-7s %6zu   ", count, r->pods);
+        line_putf(&l, style_of(r->first->verdict), "%-8s", fares(r->first));
+        line_putf(&l, STYLE_NONE, " %8s %8s", moment(r->first, begins), lasts(r->first, takes));
+        line_end(&l);
+        free(r->nodes);
+    }
+    vec_done(&rows);
+}
+
+/* --- what is in the way --- */
+
+/* Pods of any nodes with the same trouble. */
+struct trouble {
+    const struct plan_pod *first;
+    size_t pods;
+    VEC(const char *) nodes;
+};
+
+static bool same_trouble(const struct plan_pod *a, const struct plan_pod *b) {
+    if (a->verdict != b->verdict || a->blocker.code != b->blocker.code)
+        return false;
+    /* Of budgets the budget tells; of pods one stands for all with the same message. */
+    bool budget = a->blocker.code == BLOCKER_PDB_NO_BUDGET ||
+                  a->blocker.code == BLOCKER_PDB_UNSATISFIABLE ||
+                  a->blocker.code == BLOCKER_PDB_SYNC_FAILED;
+    return budget ? streq(a->blocker.object, b->blocker.object)
+                  : streq(a->blocker.message, b->blocker.message);
+}
+
+static int compare_troubles(const void *a, const void *b) {
+    const struct trouble *x = a, *y = b;
+    if (x->first->verdict != y->first->verdict)
+        return (int)y->first->verdict - (int)x->first->verdict;
+    if (x->pods != y->pods)
+        return x->pods < y->pods ? 1 : -1;
+    return strcmp(x->first->blocker.object, y->first->blocker.object);
+}
+
+static void print_trouble(const struct trouble *t, const struct screen *s, struct str *out) {
+    const struct plan_blocker *b = &t->first->blocker;
+    const struct blocker_row *row = blocker_row(b->code);
+    bool never = t->first->verdict == PLAN_NEVER;
+    /* A budget that waits for room is not helped by what else helps budgets. */
+    bool instead = !str_empty(b->help) && b->code != BLOCKER_NO_ROOM && b->code != BLOCKER_LOCAL_PV;
+    _cleanup_str_ struct str text = STR_INIT, set = STR_INIT;
+    nodeset_fold(t->nodes.p, t->nodes.len, &set);
+    str_addf(&text, "%s%s%s: %s", row->name, *b->object ? " " : "", b->object, b->message);
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    line_put(&l, style_of(t->first->verdict), never ? "x" : "!");
+    line_to(&l, INDENT + 3);
+    line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 3, SIZE_MAX);
+    line_end(&l);
+    l = line_begin(out, s);
+    line_to(&l, INDENT + 3);
+    _cleanup_free_ char *where =
+        xasprintf("%zu pod%s on %s; %s%s%s%s", t->pods, s_of(t->pods), str_get(&set),
+                  strna(b->help), str_empty(b->help) || instead || t->pods == 1 ? "" : " for one",
+                  str_empty(b->help) || instead ? "" : "; ", instead ? "" : row->hint);
+    line_fill(&l, STYLE_DIM, where, INDENT + 3, SIZE_MAX);
+    line_end(&l);
+}
+
+/* What a check says to nodes. */
+struct objection {
+    const struct check_finding *first;
+    VEC(const char *) nodes;
+};
+
+static void print_objection(const struct objection *t, const struct screen *s, struct str *out) {
+    const struct check_finding *f = t->first;
+    bool never = f->verdict == CHECK_DENY, told = strstr(strna(f->hint), "--skip-check");
+    enum style style = style_of(never ? PLAN_NEVER : PLAN_UNSURE);
+    _cleanup_str_ struct str text = STR_INIT, set = STR_INIT;
+    nodeset_fold(t->nodes.p, t->nodes.len, &set);
+    const struct blocker_row *row =
+        blocker_row(f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code);
+    str_addf(&text, "%s%s%s%s%s: %s: %s", row->name, f->name ? " " : "",
+             f->name ? strna(f->ns) : "", f->name && f->ns ? "/" : "", strna(f->name),
+             f->check->name, f->evidence);
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    line_put(&l, style, never ? "x" : "!");
+    line_to(&l, INDENT + 3);
+    line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 3, SIZE_MAX);
+    line_end(&l);
+    l = line_begin(out, s);
+    line_to(&l, INDENT + 3);
+    _cleanup_free_ char *where = xasprintf("%s %s cordoned%s%s%s%s%s", str_get(&set),
+                                           never               ? "cannot be"
+                                           : t->nodes.len == 1 ? "is not yet"
+                                                               : "are not yet",
+                                           str_empty(f->hint) ? "" : "; ", strna(f->hint),
+                                           told ? "" : "; all the same: --skip-check ",
+                                           told ? "" : f->check->name, told ? "" : " --reason WHY");
+    line_fill(&l, STYLE_DIM, where, INDENT + 3, SIZE_MAX);
+    line_end(&l);
+}
+
+/* True: there are some. The same about several nodes is one. */
+static bool print_objections(const struct plan *p, const struct screen *s, struct str *out) {
+    VEC(struct objection) all = VEC_INIT;
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < MAX_OF(p->nodes[i].n_findings, (size_t) !!p->nodes[i].finding);
+             k++) {
+            const struct plan_node *n = &p->nodes[i];
+            const struct check_finding *f = n->findings[k];
+            struct objection *t = NULL;
+            for (size_t m = 0; m < all.len && !t; m++)
+                if (all.p[m].first->check == f->check &&
+                    streq(all.p[m].first->evidence, f->evidence))
+                    t = &all.p[m];
+            if (!t) {
+                t = vec_push(&all);
+                *t = (struct objection){.first = f};
+            }
+            *vec_push(&t->nodes) = n->name;
+        }
+    if (all.len)
+        str_add(out, "\nIn the way\n");
+    for (size_t i = 0; i < all.len; i++) {
+        print_objection(&all.p[i], s, out);
+        vec_done(&all.p[i].nodes);
+    }
+    bool any = all.len > 0;
+    vec_done(&all);
+    return any;
+}
+
+/* It stays because its node does. */
+static bool is_told_of(const struct plan_node *n, const struct plan_pod *p) {
+    return n->finding && str_starts(p->blocker.message, "its node may not be cordoned");
+}
+
+static void print_troubles(const struct plan *p, const struct screen *s, struct str *out) {
+    VEC(struct trouble) all = VEC_INIT;
+    bool begun = print_objections(p, s, out);
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < p->nodes[i].n_pods; k++) {
+            const struct plan_pod *pod = &p->nodes[i].pods[k];
+            struct trouble *t = NULL;
+            if (pod->verdict < PLAN_HOMELESS || is_told_of(&p->nodes[i], pod))
+                continue;
+            for (size_t m = 0; m < all.len && !t; m++)
+                if (same_trouble(all.p[m].first, pod))
+                    t = &all.p[m];
+            if (!t) {
+                t = vec_push(&all);
+                *t = (struct trouble){.first = pod};
+            }
+            t->pods++;
+            if (!t->nodes.len || t->nodes.p[t->nodes.len - 1] != p->nodes[i].name)
+                *vec_push(&t->nodes) = p->nodes[i].name;
+        }
+    if (all.len) {
+        qsort(all.p, all.len, sizeof *all.p, compare_troubles);
+        str_add(out, begun ? "" : "\nIn the way\n");
+    }
+    for (size_t i = 0; i < all.len; i++) {
+        print_trouble(&all.p[i], s, out);
+        vec_done(&all.p[i].nodes);
+    }
+    vec_done(&all);
+}
+
+/* --- the sums --- */
+
+static void print_counts(const struct plan *p, const struct screen *s, struct str *out) {
+    static const struct {
+        enum plan_verdict v;
+        const char *words;
+    } parts[] = {{PLAN_GOES, "at once"},
+                 {PLAN_WAITS, "when budgets allow it"},
+                 {PLAN_HOMELESS, "without room elsewhere"},
+                 {PLAN_UNSURE, "nobody can tell when"},
+                 {PLAN_NEVER, "never"}};
+    size_t all = 0;
+    _cleanup_str_ struct str text = STR_INIT;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        all += p->count[parts[i].v];
+    str_addf(&text, "%zu pod%s to evict", all, s_of(all));
+    for (size_t i = 0, n = 0; i < ARRAY_LEN(parts); i++)
+        if (p->count[parts[i].v])
+            str_addf(&text, "%s%zu %s", n++ ? ", " : ": ", p->count[parts[i].v], parts[i].words);
+    if (p->count[PLAN_STAYS])
+        str_addf(&text, "; %zu stay%s", p->count[PLAN_STAYS], p->count[PLAN_STAYS] == 1 ? "s" : "");
+    struct line l = line_begin(out, s);
+    line_fill(&l, STYLE_NONE, str_get(&text), 0, SIZE_MAX);
+    line_end(&l);
+}
+
+static bool some_drain(const struct plan *p) {
+    for (size_t i = 0; i < p->n; i++)
+        if (p->nodes[i].ends != PLAN_NO_TIME)
+            return true;
+    return false;
+}
+
+static void print_time(const struct plan *p, const struct screen *s, struct str *out) {
+    char took[TIMEFMT_LEN], least[TIMEFMT_LEN];
+    const struct plan_bound *b = &p->bounds[p->binds];
+    _cleanup_str_ struct str text = STR_INIT;
+    if (!some_drain(p)) {
+        str_add(out, "Time: no node can be drained as things are\n");
+        return;
+    }
+    str_addf(&text, "Time: %s as planned%s, %s at least", time_running(p->drained, took),
+             p->makespan == PLAN_NO_TIME ? " for those that can be drained" : "",
+             time_running(b->least, least));
+    if (*b->message)
+        str_addf(&text, " (%s)", b->message);
+    struct line l = line_begin(out, s);
+    line_fill(&l, STYLE_NONE, str_get(&text), INDENT, SIZE_MAX);
+    line_end(&l);
+    str_reset(&text);
+    str_add(&text, "It rests on: pods stop within their grace period, 10 s at most, and start as "
+                   "fast as their siblings did");
+    if (p->assumed)
+        str_addf(&text, "; in 10 s where there are none to go by (%zu pod%s)", p->assumed,
+                 s_of(p->assumed));
+    l = line_begin(out, s);
+    line_to(&l, INDENT);
+    line_fill(&l, STYLE_DIM, str_get(&text), INDENT, SIZE_MAX);
+    line_end(&l);
+}
+
+static void print_word(const char *word, struct str *out) {
+    bool quote = !*word || strpbrk(word, "[](),!&^;'\" *?$|<>{}~`#\\");
+    str_addc(out, ' ');
+    if (!quote) {
+        str_add(out, word);
+        return;
+    }
+    str_addc(out, '\'');
+    for (; *word; word++)
+        str_add(out, *word == '\'' ? "'\\''" : (char[]){*word, 0});
+    str_addc(out, '\'');
+}
+
+/* The nodes and flags, as a shell takes them. */
+static void print_command(const struct plan_shown *shown, struct str *out) {
+    const struct plan *p = shown->plan;
+    const char **names = xcalloc(p->n + 1, sizeof *names);
+    _cleanup_str_ struct str set = STR_INIT;
+    for (size_t i = 0; i < p->n; i++)
+        names[i] = p->nodes[i].name;
+    nodeset_fold(names, p->n, &set);
+    print_word(str_get(&set), out);
+    for (size_t i = 0; i < shown->n_flags; i++)
+        if (!streq(shown->flags[i], "--eviction-rate=20")) /* as it is by itself */
+            print_word(shown->flags[i], out);
+    free(names);
+}
+
+void plan_text(const struct plan_shown *shown, const struct screen *s, struct str *out) {
+    const struct plan *p = shown->plan;
+    struct line l = line_begin(out, s);
+    const char *dot = s->utf8 ? "·" : "-";
+    line_putf(&l, STYLE_BOLD, "Plan %s", shown->id);
+    line_putf(&l, STYLE_NONE, " %s %zu node%s", dot, p->n, s_of(p->n));
+    if (p->most_at_once)
+        line_putf(&l, STYLE_NONE, " %s at most %zu at a time", dot, p->most_at_once);
+    line_end(&l);
+    str_addc(out, '\n');
+    print_rows(p, s, out);
+    print_troubles(p, s, out);
+    str_addc(out, '\n');
+    print_counts(p, s, out);
+    print_time(p, s, out);
+    if (shown->asked)
+        str_add(out, "The API server was asked about each eviction (dry run).\n");
+    str_add(out, "To run it:  slipway drain");
+    print_command(shown, out);
+    str_addc(out, '\n');
+}

@@ -1,0 +1,282 @@
+/* Rehearsals as text. */
+#include "cli/rehearse_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/nodeset.h"
+#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "cli/drain_words.h"
+
+enum {
+    NODES_SHOWN = 20,
+    WAITS_SHOWN = 10,
+    BUDGETS_SHOWN = 10,
+    PODS_SHOWN = 20, /* -o json has them all */
+};
+
+static const char *plural(size_t n) {
+    return n == 1 ? "" : "s";
+}
+
+static void printable(struct str *out, const char *text) {
+    utf8_printable(out, strna(text));
+}
+
+static void add_glyph(struct str *out, const struct screen *s, enum glyph glyph, enum style style) {
+    const char *text = term_glyph(glyph, s->utf8);
+    const char *sgr = s->color ? term_sgr(style) : "";
+    str_addf(out, " %s%s%s%*s ", sgr, text, *sgr ? SGR_RESET : "",
+             (int)((s->utf8 ? 1 : 2) - utf8_width(text)), "");
+}
+
+/* "36s (p10 31s, p90 42s)", or one time when they are all the same. */
+static void add_spread(struct str *out, const struct spread_of *v, size_t runs) {
+    char mid[TIMEFMT_LEN], low[TIMEFMT_LEN], high[TIMEFMT_LEN];
+    time_running(v->p50, mid);
+    time_running(v->p10, low);
+    time_running(v->p90, high);
+    str_add(out, mid);
+    if (runs > 1 && (!streq(low, mid) || !streq(high, mid)))
+        str_addf(out, " (p10 %s, p90 %s)", low, high);
+}
+
+/* "in all runs", "in 3 of 10 runs"; nothing when there was one. */
+static void add_runs(struct str *out, size_t n, size_t runs) {
+    if (runs > 1 && n == runs)
+        str_addf(out, " in all %zu runs", runs);
+    else if (runs > 1)
+        str_addf(out, " in %zu of %zu runs", n, runs);
+}
+
+static void fold(struct str *out, const char *const *names, size_t n) {
+    _cleanup_str_ struct str text = STR_INIT;
+    nodeset_fold(names, n, &text);
+    printable(out, str_get(&text));
+}
+
+/* --- parts --- */
+
+static void add_headline(const struct rehearse_sum *m, struct str *out) {
+    size_t n = m->n_nodes;
+    if (m->whole == m->runs) {
+        str_addf(out, "Rehearsed: %zu node%s would be drained in ", n, plural(n));
+        add_spread(out, &m->took, m->runs);
+    } else if (m->whole) {
+        str_addf(out, "Rehearsed: %zu node%s would be drained", n, plural(n));
+        add_runs(out, m->whole, m->runs);
+        str_add(out, ", in ");
+        add_spread(out, &m->took, m->runs);
+    } else {
+        size_t done = 0; /* in one and the same run */
+        for (size_t i = 0; i < m->middle->nodes.len; i++)
+            done += m->middle->nodes.p[i].phase == DRAIN_DONE;
+        str_addf(out, "Rehearsed: %zu of %zu node%s would be drained", done, n, plural(n));
+        str_add(out, m->halted == m->runs ? "; nothing moves any more after " : ", in ");
+        add_spread(out, &m->took, m->runs);
+    }
+    str_addc(out, '\n');
+}
+
+/* What stays: nodes with their pods, and why. */
+static void add_left(const struct rehearse_sum *m, const struct screen *s, struct str *out) {
+    unsigned shown = 0;
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        const struct sum_node *n = &m->nodes[i];
+        const struct rehearsal_node *e = n->example;
+        if (n->drained == m->runs)
+            continue;
+        bool refused = e->phase == DRAIN_REFUSED || e->phase == DRAIN_FAILED;
+        add_glyph(out, s, refused ? GLYPH_BAD : GLYPH_WARN, refused ? STYLE_RED : STYLE_YELLOW);
+        printable(out, n->name);
+        str_addf(out, "  %s",
+                 drain_ended(e->phase) ? drain_phase_word(e->phase)
+                 : e->began < 0        ? "would not be begun"
+                 : e->left || e->total ? "would stay undrained"
+                                       : drain_phase_word(e->phase));
+        add_runs(out, m->runs - n->drained, m->runs);
+        if (e->error) {
+            str_add(out, ": ");
+            printable(out, e->error);
+        } else if (e->left) {
+            str_addf(out, ": %u of %u pod%s left", e->left, e->total, plural(e->total));
+        }
+        str_addc(out, '\n');
+        for (size_t k = 0; k < m->n_pods; k++) {
+            const struct sum_pod *p = &m->pods[k];
+            if (!streq(p->node->name, n->name) || shown++ >= PODS_SHOWN)
+                continue;
+            str_add(out, "     ");
+            printable(out, p->pod->ns);
+            str_addc(out, '/');
+            printable(out, p->pod->name);
+            str_add(out, ": ");
+            printable(out, p->pod->why);
+            if (p->runs < m->runs - n->drained)
+                add_runs(out, p->runs, m->runs);
+            str_addc(out, '\n');
+        }
+    }
+    if (shown > PODS_SHOWN)
+        str_addf(out, "     and %u more pod%s; -o json has them all\n", shown - PODS_SHOWN,
+                 plural(shown - PODS_SHOWN));
+}
+
+/* Nodes that go together are told together: those that began and ended within the same second. */
+static void add_order(const struct rehearse_sum *m, struct str *out) {
+    char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+    size_t lines = 0, rest = 0;
+    const char **names = xcalloc(m->n_nodes + 1, sizeof *names);
+    bool any = false;
+    for (size_t i = 0; i < m->n_nodes;) {
+        size_t n = 0, pods = 0;
+        const struct rehearsal_node *first = &m->middle->nodes.p[i];
+        for (; i < m->n_nodes; i++) {
+            const struct rehearsal_node *x = &m->middle->nodes.p[i];
+            if (n && (x->began / USEC_PER_SEC != first->began / USEC_PER_SEC ||
+                      x->ended / USEC_PER_SEC != first->ended / USEC_PER_SEC ||
+                      x->phase != first->phase))
+                break;
+            names[n++] = x->name;
+            pods += x->total;
+        }
+        if (first->phase != DRAIN_DONE)
+            continue;
+        if (lines++ >= NODES_SHOWN) {
+            rest += n;
+            continue;
+        }
+        if (!any)
+            str_addf(out, "Order%s\n", m->runs > 1 ? " (of the middle run)" : "");
+        any = true;
+        time_running(MAX_OF(first->began, 0), from);
+        time_running(MAX_OF(first->ended, 0), to);
+        str_addf(out, "  %7s to %-7s  ", from, to);
+        fold(out, names, n);
+        str_addf(out, "  %zu pod%s\n", pods, plural(pods));
+    }
+    if (rest)
+        str_addf(out, "  and %zu more node%s; -o json has them all\n", rest, plural(rest));
+    free(names);
+}
+
+static void add_waits(const struct rehearse_sum *m, const struct screen *s, struct str *out) {
+    if (m->n_waits)
+        str_add(out, "Waited for\n");
+    for (size_t i = 0; i < m->n_waits && i < WAITS_SHOWN; i++) {
+        const struct sum_wait *w = &m->waits[i];
+        const struct blocker_row *row = blocker_row(w->example->code);
+        bool bad = w->open > 0;
+        add_glyph(out, s, bad ? GLYPH_WARN : GLYPH_BUSY, bad ? STYLE_YELLOW : STYLE_NONE);
+        str_addf(out, "%s", row->name);
+        if (*w->example->object) {
+            str_addc(out, ' ');
+            printable(out, w->example->object);
+        }
+        str_add(out, "  ");
+        if (w->open == w->runs)
+            str_add(out, "never ends");
+        else
+            add_spread(out, &w->waited, w->runs);
+        if (w->pods)
+            str_addf(out, ", up to %u pod%s", w->pods, plural(w->pods));
+        if (w->runs < m->runs)
+            add_runs(out, w->runs, m->runs);
+        if (!str_empty(w->example->message)) {
+            str_add(out, ": ");
+            printable(out, w->example->message);
+        }
+        str_addc(out, '\n');
+        if (bad)
+            str_addf(out, "     %s %s\n", s->utf8 ? "\u2192" : "->", row->hint);
+    }
+    if (m->n_waits > WAITS_SHOWN)
+        str_addf(out, "   and %zu more\n", m->n_waits - WAITS_SHOWN);
+}
+
+static void add_budgets(const struct rehearse_sum *m, struct str *out) {
+    if (m->n_budgets)
+        str_add(out, "Budgets closest to the edge\n");
+    for (size_t i = 0; i < m->n_budgets && i < BUDGETS_SHOWN; i++) {
+        const struct sum_budget *b = &m->budgets[i];
+        const struct rehearsal_budget *e = b->example;
+        str_add(out, "   ");
+        printable(out, e->ns);
+        str_addc(out, '/');
+        printable(out, e->name);
+        if (e->before > 0)
+            str_addf(out, "  %d of %d disruption%s left", e->least, e->before,
+                     plural((size_t)e->before));
+        else
+            str_add(out, "  allowed none from the beginning");
+        str_addf(out, " (needs %d healthy of %d)", e->desired, e->expected);
+        if (e->before > 0 && b->closed.p50 > 0) {
+            str_add(out, ", none for ");
+            add_spread(out, &b->closed, b->runs);
+        }
+        str_addc(out, '\n');
+    }
+    if (m->n_budgets > BUDGETS_SHOWN)
+        str_addf(out, "   and %zu more; -o json has them all\n", m->n_budgets - BUDGETS_SHOWN);
+}
+
+static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis *b,
+                      struct str *out) {
+    char time[TIMEFMT_LEN];
+    str_addf(out, "Based on %s", streq(b->source, "cluster") ? "the cluster" : "");
+    if (!streq(b->source, "cluster"))
+        printable(out, b->source);
+    str_addf(out, " as it was at %s (%zu node%s, %zu pod%s), %zu run%s.\n",
+             time_format(b->taken, false, time), b->nodes, plural(b->nodes), b->pods,
+             plural(b->pods), m->runs, plural(m->runs));
+    if (b->observed && b->stop.workloads > b->stop.assumed)
+        str_addf(out,
+                 "How long pods take to end is known for %zu of %zu workload%s, from %zu "
+                 "observation%s in earlier drains.\n",
+                 b->stop.workloads - b->stop.assumed, b->stop.workloads, plural(b->stop.workloads),
+                 b->observed, plural(b->observed));
+    if (b->stop.workloads && b->stop.assumed)
+        str_addf(out,
+                 "How long pods take to end is assumed for %zu of %zu workload%s: %s. A file that "
+                 "'drain --history FILE' has written makes it known.\n",
+                 b->stop.assumed, b->stop.workloads, plural(b->stop.workloads),
+                 b->stop.others ? "as long as some other workload in earlier drains"
+                                : "from 1s up to their grace period, at most 30s");
+    if (b->start.workloads && b->start.assumed)
+        str_addf(out,
+                 "How long pods take to start was not to be seen for %zu of %zu workload%s: %s.\n",
+                 b->start.assumed, b->start.workloads, plural(b->start.workloads),
+                 b->start.others ? "it is taken from the others"
+                                 : "from 1s to 10s is assumed, since no pod shows it");
+    if (m->moved)
+        str_addf(out,
+                 "The copy was not at rest: %zu pod%s came or went before the drain began. A "
+                 "rollout may be under way.\n",
+                 m->moved, plural(m->moved));
+    if (b->gaps.invalid) {
+        str_addf(out,
+                 "Not in the copy, because not valid: %zu object%s, the first: ", b->gaps.invalid,
+                 plural(b->gaps.invalid));
+        printable(out, b->gaps.first);
+        str_addc(out, '\n');
+    }
+    for (size_t i = 0; i < json_array_size(b->unread); i++) {
+        const json_t *u = json_array_get(b->unread, i);
+        str_add(out, "Not read, and so not in the copy: ");
+        printable(out, json_str(u, "resource"));
+        str_addc(out, '\n');
+    }
+    str_add(out, "Nothing was changed in the cluster.\n");
+}
+
+void rehearse_text(const struct rehearse_sum *sum, const struct rehearse_basis *basis,
+                   const struct screen *s, struct str *out) {
+    add_headline(sum, out);
+    add_left(sum, s, out);
+    add_order(sum, out);
+    add_waits(sum, s, out);
+    add_budgets(sum, out);
+    add_basis(sum, basis, out);
+}

@@ -1,0 +1,30 @@
+/* What people and programs are told about rehearsals. Pure. */
+#ifndef CLI_REHEARSE_VIEW_H
+#define CLI_REHEARSE_VIEW_H
+
+#include "base/str.h"
+#include "cli/drain_line.h"
+#include "cli/rehearse_sum.h"
+#include "cli/snapshot_load.h"
+#include "sim/fleet/habits.h"
+
+#define REHEARSAL_SCHEMA "slipway.rehearsal/1.0"
+
+/* What it rests on. */
+struct rehearse_basis {
+    const char *source; /* "cluster" or the name of a file */
+    int64_t taken;      /* when the cluster was read */
+    size_t nodes, pods; /* of the copy */
+    size_t observed;    /* lines of a history */
+    struct habits_basis start, stop;
+    struct snapshot_gaps gaps;
+    const json_t *unread; /* a list of {resource, why}: what could not be read; may be NULL */
+};
+
+void rehearse_text(const struct rehearse_sum *sum, const struct rehearse_basis *basis,
+                   const struct screen *s, struct str *out);
+/* An indented document. */
+void rehearse_json(const struct rehearse_sum *sum, const struct rehearsal *runs,
+                   const struct rehearse_basis *basis, struct str *out);
+
+#endif

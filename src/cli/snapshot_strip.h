@@ -1,0 +1,26 @@
+/* What of an object goes into a snapshot: what a drain, a scheduler and a simulator decide by, and
+ * nothing that could be a secret. A snapshot is made to be sent to somebody.
+ *
+ * Left out: Secrets and ConfigMaps altogether; of containers the environment (values and names),
+ * commands and arguments; what probes and hooks run or send; attributes of volumes and parameters
+ * of StorageClasses; what ControllerRevisions keep (templates, with the environment in them);
+ * annotations but for those that Kubernetes or Slipway act on (kubectl's last-applied-configuration
+ * has the whole object in it); managedFields; addresses of nodes and pods, images that nodes have.
+ * Names, labels and images of containers stay.
+ *
+ * The rule is the same for a workload's template and its ReplicaSets', so that what was equal stays
+ * equal. */
+#ifndef CLI_SNAPSHOT_STRIP_H
+#define CLI_SNAPSHOT_STRIP_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+
+/* Takes it out of the object. */
+void snapshot_strip(json_t *obj);
+/* Whether the object says anything at all in a snapshot: not ReplicaSets of the past, without pods
+ * and without the wish for any. */
+bool snapshot_wants(const json_t *obj);
+
+#endif

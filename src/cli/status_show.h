@@ -1,0 +1,39 @@
+/* What `status` prints: sections in a fixed order for people, and a document.
+ *
+ * The order is: the headline (what is going on, is it well, when will it be done), blockers, waves,
+ * the nodes that are not idle, locks, gates, the next window. A section with nothing in it is left
+ * out. */
+#ifndef CLI_STATUS_SHOW_H
+#define CLI_STATUS_SHOW_H
+
+#include "base/jsonw.h"
+#include "cli/term.h"
+#include "engine/survey_sum.h"
+
+enum status_detail {
+    DETAILS_NONE = 0,
+    DETAILS_NODES = 1,  /* a row for each node */
+    DETAILS_HEALTH = 2, /* every blocker, with what to do */
+    DETAILS_ALL = DETAILS_NODES | DETAILS_HEALTH,
+};
+
+struct status_view {
+    const struct survey *survey;
+    const struct survey_sum *sum;
+    const char *prog;
+    unsigned details; /* enum status_detail */
+    bool utc;         /* times of day instead of ages */
+    int64_t now;
+};
+
+/* `table` has a row for each node, or NULL: then those that are not idle are put together. */
+void status_text(const struct status_view *v, const struct str *table, struct term *out);
+/* The headline alone, without a newline. */
+void status_headline(const struct status_view *v, struct str *out);
+
+/* "node": one node as a member of an array. */
+void status_write_node(struct jsonw *w, const struct survey_node *sn, struct arena *arena);
+/* Members of the document beside its items: summary, blockers, waves, locks, gates, needReboot. */
+void status_write_sum(struct jsonw *w, const struct status_view *v);
+
+#endif

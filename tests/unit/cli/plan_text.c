@@ -1,0 +1,177 @@
+/* Tests of src/cli/plan_text.c: what an operator reads, as golden texts, and that nothing from the
+ * cluster reaches the terminal as it is. */
+#include "cli/plan_text.h"
+
+#include "../engine/plan_site.h"
+#include "drain_sample.h"
+
+static void show(struct plan_site *f, int columns, bool utf8, struct str *out) {
+    struct screen screen = {.columns = columns, .rows = 24, .utf8 = utf8};
+    char *flags[] = {(char *)"--force", (char *)"--max-unavailable=3", (char *)"--eviction-rate=20",
+                     (char *)"--reason=rack's new switch"};
+    str_reset(out);
+    plan_text(&(struct plan_shown){.plan = &f->plan,
+                                   .id = "0123456789abcdef",
+                                   .cluster = "https://127.0.0.1:6443",
+                                   .flags = flags,
+                                   .n_flags = ARRAY_LEN(flags),
+                                   .now = f->w.now.wall},
+              &screen, out);
+}
+
+/* Eight nodes of a rack, three at a time: most drain, two pods find no room, a budget has trouble
+ * of its own, another never allows anything, and somebody's pod is marked. */
+static void rack(struct plan_site *f) {
+    for (int i = 1; i <= 8; i++) {
+        char name[16], pod[16];
+        snprintf(name, sizeof name, "rack12-%02d", i);
+        snprintf(pod, sizeof pod, "web%d", i);
+        node(f, name, 110);
+        dw_pod(&f->w, pod, name, "{}");
+    }
+    node(f, "spare-1", 110);
+    budget_of(f, "web", "web", 2, 8, 6, 8);
+    dw_pod(&f->w, "gpu-0", "rack12-01",
+           "{'metadata':{'labels':{'app':'gpu'}},'spec':{'nodeSelector':{'gpu':'a100'}}}");
+    dw_pod(&f->w, "gpu-1", "rack12-02",
+           "{'metadata':{'labels':{'app':'gpu'}},'spec':{'nodeSelector':{'gpu':'a100'}}}");
+    dw_pod(&f->w, "ledger-0", "rack12-03",
+           "{'metadata':{'labels':{'app':'ledger'}," DW_OWNER("apps/v1", "StatefulSet",
+                                                              "ledger") "}}");
+    budget_of(f, "ledger", "ledger", 0, 3, 3, 3);
+    dw_pod(&f->w, "report", "rack12-04",
+           "{'metadata':{'labels':{'app':'report'},'annotations':{"
+           "'karpenter.sh/do-not-disrupt':'true'}}}");
+    dw_pod(&f->w, "queue-a", "rack12-05", "{'metadata':{'labels':{'app':'queue'}}}");
+    dw_pod(&f->w, "queue-b", "spare-1",
+           "{'metadata':{'labels':{'app':'queue'}},'status':{'phase':'Running','conditions':[{"
+           "'type':'Ready','status':'False'}],'containerStatuses':[{'name':'broker',"
+           "'restartCount':6,'state':{'waiting':{'reason':'CrashLoopBackOff'}}}]}}");
+    budget_of(f, "queue", "queue", 0, 1, 1, 2);
+    dw_pod(&f->w, "agent", "rack12-06",
+           "{'metadata':{" DW_OWNER("example.com/v1", "DaemonSet", "agent") "}}");
+    f->w.opts.max_unavailable.value = 3;
+    make(f, "rack12-01", "rack12-02", "rack12-03", "rack12-04", "rack12-05", "rack12-06",
+         "rack12-07", "rack12-08", NULL);
+}
+
+static void golden(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    use_utf8(NULL);
+    rack(f);
+    show(f, 80, true, &out);
+    assert_golden("plan-80.txt", &out);
+    show(f, 120, true, &out);
+    assert_golden("plan-120.txt", &out);
+    show(f, 80, false, &out);
+    assert_golden("plan-80-ascii.txt", &out);
+}
+
+/* Every line but that of the command, which is to be copied as it is, fits the screen. */
+static void lines_fit_the_screen(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    use_utf8(NULL);
+    rack(f);
+    for (int columns = 50; columns < 200; columns += 7) {
+        show(f, columns, true, &out);
+        for (char *line = out.p, *save = NULL; (line = strtok_r(line, "\n", &save)); line = NULL) {
+            if (str_starts(line, "To run it:"))
+                continue;
+            if (line_rows(line, columns) > 1)
+                fail_msg("%d columns: '%s'", columns, line);
+            assert_int_not_equal(line[strlen(line) - 1], ' ');
+        }
+    }
+}
+
+static void all_is_well(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    nodes(f, 2);
+    dw_pod(&f->w, "a", "w0", "{}");
+    f->times.seen = false;
+    make(f, "w0", NULL);
+    show(f, 100, false, &out);
+    assert_string_equal(
+        str_get(&out),
+        "Plan 0123456789abcdef - 1 node - at most 1 at a time\n"
+        "\n"
+        "  NODES             PODS              BEGINS    TAKES\n"
+        "  w0                   1   drains        now      10s\n"
+        "\n"
+        "1 pod to evict: 1 at once\n"
+        "Time: 10s as planned, 10s at least (node w0 alone takes 10s)\n"
+        "  It rests on: pods stop within their grace period, 10 s at most, and start as fast as "
+        "their\n"
+        "  siblings did; in 10 s where there are none to go by (1 pod)\n"
+        "To run it:  slipway drain w0 --force --max-unavailable=3 '--reason=rack'\\''s new "
+        "switch'\n");
+}
+
+/* No times are made up where there are none. */
+static void nothing_can_be_drained(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    nodes(f, 2);
+    dw_pod(&f->w, "bare", "w0", DW_BARE);
+    make(f, "w0", NULL);
+    show(f, 100, true, &out);
+    assert_non_null(strstr(str_get(&out), "\nTime: no node can be drained as things are\n"));
+    assert_null(strstr(str_get(&out), "at least"));
+    assert_non_null(strstr(str_get(&out), "\nIn the way\n  x  BarePod default/bare: "));
+    assert_non_null(strstr(str_get(&out), "1 pod to evict: 1 never\n"));
+}
+
+/* Many pods with the same trouble are one entry, with the nodes folded. */
+static void the_same_trouble_is_told_once(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    nodes(f, 6);
+    for (int i = 0; i < 5; i++) {
+        char name[8], prefix[8];
+        snprintf(name, sizeof name, "w%d", i);
+        snprintf(prefix, sizeof prefix, "p%d-", i);
+        pods(f, prefix, 3, name, "{}");
+    }
+    dw_budget(&f->w, "web", 0, 15, 15, 15);
+    make(f, "w0", "w1", "w2", "w3", "w4", NULL);
+    show(f, 100, true, &out);
+    assert_int_equal(dw_count(&out, "PDBUnsatisfiable"), 1);
+    assert_non_null(strstr(str_get(&out), "15 pods on w[0-4]; "));
+}
+
+/* A server that is not what it seems: nothing of it but printable letters reaches the terminal. */
+static void hostile_names_are_made_printable(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    use_utf8(NULL);
+    dw_put(&f->w, &kind_node,
+           "{'metadata':{'name':'w\\u001b]0;pwned\\u0007\\nw9','uid':'u'},'status':{"
+           "'allocatable':{'pods':'9'}}}");
+    dw_put(&f->w, &kind_pod,
+           "{'metadata':{'namespace':'default','name':'p\\u001b[2J\\u202e\\r','uid':'p'},"
+           "'spec':{'nodeName':'w\\u001b]0;pwned\\u0007\\nw9'},'status':{'phase':'Running'}}");
+    make(f, "w\x1b]0;pwned\x07\nw9", NULL);
+    assert_int_equal(f->plan.n, 1);
+    show(f, 100, true, &out);
+    for (const char *c = str_get(&out); *c; c++)
+        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+            fail_msg("\\x%02x in '%s'", (unsigned char)*c, str_get(&out));
+    assert_null(strstr(str_get(&out), "\u202e"));
+    assert_null(strstr(str_get(&out), "\nw9"));
+    assert_non_null(strstr(str_get(&out), "BarePod default/p\\x1b[2J"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PLAN_TEST(golden),
+        PLAN_TEST(lines_fit_the_screen),
+        PLAN_TEST(all_is_well),
+        PLAN_TEST(nothing_can_be_drained),
+        PLAN_TEST(the_same_trouble_is_told_once),
+        PLAN_TEST(hostile_names_are_made_printable),
+    };
+    return cmocka_run_group_tests_name("cli/plan_text", tests, NULL, NULL);
+}

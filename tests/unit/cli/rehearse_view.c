@@ -1,0 +1,141 @@
+/* Tests of src/cli/rehearse_view.c. */
+#include "cli/rehearse_view.h"
+#include "rehearse_sample.h"
+
+static const struct screen ascii = {.columns = 80, .rows = 24};
+
+static char *text_of(const struct rehearsal *runs, size_t n, const struct rehearse_basis *basis) {
+    struct arena arena = ARENA_INIT;
+    struct rehearse_sum sum;
+    struct str out = STR_INIT;
+    rehearse_sum(runs, n, &arena, &sum);
+    rehearse_text(&sum, basis, &ascii, &out);
+    arena_done(&arena);
+    for (const char *p = str_get(&out); (p = strchr(p, '\n')); p++)
+        assert_true(p == str_get(&out) || p[-1] != ' '); /* no blanks at the end of a line */
+    return str_take(&out);
+}
+
+static void test_good(void **state) {
+    (void)state;
+    struct rehearsal runs[3];
+    sample_good(&runs[0], 1, 60);
+    sample_good(&runs[1], 2, 70);
+    sample_good(&runs[2], 3, 80);
+    const struct rehearse_basis basis = {.source = "cluster",
+                                         .taken = SEC(1794729600),
+                                         .nodes = 5,
+                                         .pods = 40,
+                                         .observed = 7,
+                                         .start = {.workloads = 2},
+                                         .stop = {.workloads = 2, .assumed = 1}};
+    _cleanup_free_ char *text = text_of(runs, 3, &basis);
+    assert_string_equal(
+        text,
+        "Rehearsed: 2 nodes would be drained in 1m10s (p10 1m00s, p90 1m20s)\n"
+        "Order (of the middle run)\n"
+        "       0s to 1m10s    w[1-2]  2 pods\n"
+        "Waited for\n"
+        " .. PDBNoBudget shop/web  35s (p10 30s, p90 40s), up to 2 pods: needs 2 healthy of 3\n"
+        "Budgets closest to the edge\n"
+        "   shop/web  0 of 1 disruption left (needs 2 healthy of 3), none for 35s (p10 30s, p90 "
+        "40s)\n"
+        "Based on the cluster as it was at 2026-11-15T08:00:00Z (5 nodes, 40 pods), 3 runs.\n"
+        "How long pods take to end is known for 1 of 2 workloads, from 7 observations in earlier "
+        "drains.\n"
+        "How long pods take to end is assumed for 1 of 2 workloads: from 1s up to their grace "
+        "period, at most 30s. A file that 'drain --history FILE' has written makes it known.\n"
+        "Nothing was changed in the cluster.\n");
+    sample_done(runs, 3);
+}
+
+static void test_bad(void **state) {
+    (void)state;
+    struct rehearsal runs[2];
+    sample_bad(&runs[0], 1);
+    sample_bad(&runs[1], 2);
+    _cleanup_json_ json_t *unread =
+        json_pack("[{s:s, s:s}]", "resource", "jobs.batch", "why", "forbidden");
+    const struct rehearse_basis basis = {.source = "f.json\x1b[31m",
+                                         .taken = SEC(1794729600),
+                                         .nodes = 1,
+                                         .pods = 1,
+                                         .start = {3, 2, true},
+                                         .gaps = {.invalid = 1, .first = "Pod \"x\" is invalid"},
+                                         .unread = unread};
+    runs[1].moved = 4;
+    _cleanup_free_ char *text = text_of(runs, 2, &basis);
+    static const char *const pieces[] = {
+        "Rehearsed: 1 of 2 nodes would be drained; nothing moves any more after 5s\n",
+        "w2  would stay undrained in all 2 runs: 1 of 2 pods left\n",
+        "     shop/db-0: PDBUnsatisfiable shop/db: never\n",
+        "       0s to 5s       w1  1 pod\n",
+        "PDBUnsatisfiable shop/db  never ends, up to 1 pod: needs 2 healthy of 3\n     -> ",
+        "   shop/db  allowed none from the beginning (needs 2 healthy of 3)\n",
+        "   shop/web  2 of 4 disruptions left (needs 2 healthy of 3)\n",
+        "for 2 of 3 workloads: it is taken from the others.\n",
+        "The copy was not at rest: 4 pods came or went before the drain began.",
+        "Not in the copy, because not valid: 1 object, the first: Pod \"x\" is invalid\n",
+        "Not read, and so not in the copy: jobs.batch\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(pieces); i++)
+        if (!strstr(text, pieces[i]))
+            fail_msg("\"%s\" is not in:\n%s", pieces[i], text);
+    assert_null(strchr(text, '\x1b')); /* names from outside do nothing to the terminal */
+    sample_done(runs, 2);
+}
+
+/* In some runs only: each says in how many. */
+static void test_some(void **state) {
+    (void)state;
+    struct rehearsal runs[4];
+    for (size_t i = 0; i < 3; i++)
+        sample_good(&runs[i], i, 60);
+    sample_bad(&runs[3], 9);
+    const struct rehearse_basis basis = {.source = "cluster", .taken = SEC(1794729600)};
+    _cleanup_free_ char *text = text_of(runs, 4, &basis);
+    static const char *const pieces[] = {
+        "Rehearsed: 2 nodes would be drained in 3 of 4 runs, in 1m00s\n",
+        "w2  would stay undrained in 1 of 4 runs: 1 of 2 pods left\n",
+        "PDBUnsatisfiable shop/db  never ends, up to 1 pod in 1 of 4 runs: ",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(pieces); i++)
+        if (!strstr(text, pieces[i]))
+            fail_msg("\"%s\" is not in:\n%s", pieces[i], text);
+    sample_done(runs, 4);
+}
+
+/* Long lists are cut, and say so. */
+static void test_long(void **state) {
+    (void)state;
+    struct rehearsal run = {.took = SEC(9), .halted = true, .code = EXIT_BLOCKED};
+    for (int i = 0; i < 30; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "b%d", i);
+        sample_budget(&run, name, 2, 1, 0);
+        sample_wait(&run, BLOCKER_PDB_NO_BUDGET, name, i, 1, false);
+    }
+    struct rehearsal_node *n = sample_node(&run, "w1", DRAIN_EVICTING, 0, -1);
+    for (int i = 0; i < 30; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "p%02d", i);
+        sample_pod(n, name, -1, -1, "is terminating");
+    }
+    const struct rehearse_basis basis = {.source = "cluster"};
+    _cleanup_free_ char *text = text_of(&run, 1, &basis);
+    assert_non_null(strstr(text, "     and 10 more pods; -o json has them all\n"));
+    assert_non_null(strstr(text, "   and 20 more\n"));
+    assert_non_null(strstr(text, "   and 20 more; -o json has them all\n"));
+    assert_null(strstr(text, "p20"));
+    sample_done(&run, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_some),
+        cmocka_unit_test(test_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* Tests of src/cli/snapshot_strip.c: nothing that could be a secret is left, and what is needed is.
+ */
+#include "cli/snapshot_strip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+
+/* S stands for something that nobody is to see. */
+#define CONTAINER                                                                                  \
+    "{\"name\":\"c\",\"image\":\"i:1\",\"command\":[\"S\"],\"args\":[\"S\"],\"env\":[{\"name\":"   \
+    "\"S\",\"value\":\"S\"}],\"envFrom\":[{\"prefix\":\"S\"}],\"resources\":{\"requests\":{"       \
+    "\"cpu\":\"1\"}},\"livenessProbe\":{\"exec\":{\"command\":[\"S\"]},\"periodSeconds\":7},"      \
+    "\"readinessProbe\":{\"httpGet\":{\"path\":\"/?S\",\"port\":80,\"httpHeaders\":[{\"name\":"    \
+    "\"Authorization\",\"value\":\"S\"}]}},\"startupProbe\":{\"httpGet\":{\"path\":\"/S\"}},"      \
+    "\"lifecycle\":{\"preStop\":{\"exec\":{\"command\":[\"S\"]}},\"postStart\":{\"httpGet\":{"     \
+    "\"httpHeaders\":[{\"value\":\"S\"}]}}}}"
+#define SPEC                                                                                       \
+    "{\"nodeName\":\"w1\",\"containers\":[" CONTAINER "],\"initContainers\":[" CONTAINER           \
+    "],\"ephemeralContainers\":[" CONTAINER                                                        \
+    "],\"volumes\":[{\"name\":\"v\",\"csi\":{\"driver\":\"d\",\"volumeAttributes\":{\"k\":\"S\"}}" \
+    "},{\"name\":\"f\",\"flexVolume\":{\"driver\":\"d\",\"options\":{\"k\":\"S\"}}},{\"name\":"    \
+    "\"s\",\"secret\":{\"secretName\":\"key\"}}],\"hostAliases\":[{\"ip\":\"S\"}],"                \
+    "\"tolerations\":[{\"operator\":\"Exists\"}]}"
+#define META                                                                                       \
+    "{\"name\":\"n\",\"labels\":{\"app\":\"a\"},\"managedFields\":[{\"manager\":\"S\"}],"          \
+    "\"annotations\":{\"kubectl.kubernetes.io/last-applied-configuration\":\"S\","                 \
+    "\"example.com/token\":\"S\",\"token\":\"S\",\"sim.slipway.dev/start\":\"S\","                 \
+    "\"evil-kubernetes.io/a\":\"S\",\"kubernetes.io.evil.com/a\":\"S\","                           \
+    "\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\","                                \
+    "\"karpenter.sh/do-not-disrupt\":\"true\",\"slipway.dev/cordon\":\"{}\","                      \
+    "\"deprecated.daemonset.template.generation\":\"3\",\"kubernetes.io/config.mirror\":\"m\"}}"
+#define WORKLOAD(kind)                                                                             \
+    "{\"kind\":\"" kind "\",\"metadata\":" META ",\"spec\":{\"template\":{\"metadata\":" META      \
+    ",\"spec\":" SPEC "}}}"
+
+static char *stripped(const char *text) {
+    json_t *obj = json_loads(text, 0, NULL);
+    if (!obj)
+        fail_msg("no JSON: %s", text);
+    snapshot_strip(obj);
+    char *out = json_dumps(obj, JSON_COMPACT);
+    json_decref(obj);
+    return out;
+}
+
+static void clean(const char *text, const char *const *kept) {
+    _cleanup_free_ char *out = stripped(text);
+    /* as a value, or part of one: no other capital S is in the samples but in kinds */
+    const char *bad = strstr(out, "\"S\"");
+    if (bad || strstr(out, "/S") || strstr(out, "?S"))
+        fail_msg("something is left: %s", out);
+    for (; *kept; kept++)
+        if (!strstr(out, *kept))
+            fail_msg("%s is gone: %s", *kept, out);
+}
+
+static void test_secrets(void **state) {
+    (void)state;
+    static const char *const pod_kept[] = {"\"nodeName\":\"w1\"",
+                                           "\"image\":\"i:1\"",
+                                           "\"cpu\":\"1\"",
+                                           "\"app\":\"a\"",
+                                           "safe-to-evict\":\"false\"",
+                                           "karpenter.sh/do-not-disrupt",
+                                           "slipway.dev/cordon",
+                                           "config.mirror",
+                                           "template.generation",
+                                           "\"secretName\":\"key\"",
+                                           "\"periodSeconds\":7",
+                                           "\"operator\":\"Exists\"",
+                                           "\"restartCount\":2",
+                                           NULL};
+    clean("{\"kind\":\"Pod\",\"metadata\":" META ",\"spec\":" SPEC
+          ",\"status\":{\"podIP\":\"S\",\"podIPs\":[{\"ip\":\"S\"}],\"hostIP\":\"S\",\"hostIPs\":[{"
+          "\"ip\":\"S\"}],\"containerStatuses\":[{\"restartCount\":2,\"state\":{\"terminated\":{"
+          "\"message\":\"S\",\"exitCode\":1}},\"lastState\":{\"terminated\":{\"message\":\"S\"}}}],"
+          "\"initContainerStatuses\":[{\"state\":{\"terminated\":{\"message\":\"S\"}}}]}}",
+          pod_kept);
+    static const char *const kept[] = {"\"app\":\"a\"", "\"image\":\"i:1\"", NULL};
+    clean(WORKLOAD("Deployment"), kept);
+    clean(WORKLOAD("ReplicaSet"), kept);
+    clean(WORKLOAD("StatefulSet"), kept);
+    clean(WORKLOAD("DaemonSet"), kept);
+    clean(WORKLOAD("Job"), kept);
+    static const char *const name[] = {"\"name\":\"n\"", NULL};
+    clean("{\"kind\":\"ControllerRevision\",\"metadata\":" META
+          ",\"data\":{\"spec\":{\"env\":\"S\"}},\"revision\":3}",
+          (const char *const[]){"\"revision\":3", NULL});
+    clean("{\"kind\":\"StorageClass\",\"metadata\":" META
+          ",\"parameters\":{\"k\":\"S\"},\"mountOptions\":[\"S\"],\"provisioner\":\"p\"}",
+          (const char *const[]){"\"provisioner\":\"p\"", NULL});
+    clean("{\"kind\":\"PersistentVolume\",\"metadata\":" META
+          ",\"spec\":{\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\",\"volumeAttributes\":{\"k\":"
+          "\"S\"}}}}",
+          (const char *const[]){"\"volumeHandle\":\"h\"", NULL});
+    clean("{\"kind\":\"Node\",\"metadata\":" META
+          ",\"status\":{\"images\":[{\"names\":[\"S\"]}],\"addresses\":[{\"address\":\"S\"}],"
+          "\"allocatable\":{\"cpu\":\"8\"}}}",
+          (const char *const[]){"\"cpu\":\"8\"", NULL});
+    clean("{\"kind\":\"Namespace\",\"metadata\":" META "}", name);
+}
+
+/* A Deployment finds its ReplicaSet by the template: what was equal stays equal. */
+static void test_equal(void **state) {
+    (void)state;
+    json_t *a = json_loads(WORKLOAD("Deployment"), 0, NULL);
+    json_t *b = json_loads(WORKLOAD("ReplicaSet"), 0, NULL);
+    snapshot_strip(a);
+    snapshot_strip(b);
+    assert_true(json_equal(json_object_get(a, "spec"), json_object_get(b, "spec")));
+    json_decref(a);
+    json_decref(b);
+}
+
+/* What has other types than it should does not bring it down. */
+static void test_odd(void **state) {
+    (void)state;
+    static const char *const odd[] = {
+        "{}",
+        "[]",
+        "{\"kind\":7}",
+        "{\"kind\":\"Pod\",\"metadata\":[],\"spec\":7,\"status\":\"x\"}",
+        ("{\"kind\":\"Pod\",\"metadata\":{\"annotations\":[]},\"spec\":{\"containers\":{},"
+         "\"volumes\":[7],\"initContainers\":[[],7,{\"livenessProbe\":[],\"lifecycle\":7}]}}"),
+        "{\"kind\":\"Deployment\",\"spec\":{\"template\":[]}}",
+        "{\"kind\":\"Node\",\"status\":[]}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+        free(stripped(odd[i]));
+}
+
+static bool wants(const char *text) {
+    json_t *obj = json_loads(text, 0, NULL);
+    bool yes = snapshot_wants(obj);
+    json_decref(obj);
+    return yes;
+}
+
+static void test_wants(void **state) {
+    (void)state;
+    assert_true(wants("{\"kind\":\"Pod\"}"));
+    assert_true(wants("{\"kind\":\"Deployment\",\"spec\":{\"replicas\":0}}"));
+    assert_false(
+        wants("{\"kind\":\"ReplicaSet\",\"spec\":{\"replicas\":0},\"status\":{\"replicas\":0}}"));
+    assert_false(wants("{\"kind\":\"ReplicaSet\",\"spec\":{\"replicas\":0}}"));
+    assert_true(wants("{\"kind\":\"ReplicaSet\",\"spec\":{}}")); /* one */
+    assert_true(wants("{\"kind\":\"ReplicaSet\",\"spec\":{\"replicas\":1}}"));
+    assert_true(
+        wants("{\"kind\":\"ReplicaSet\",\"spec\":{\"replicas\":0},\"status\":{\"replicas\":2}}"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_secrets),
+        cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_wants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+/* Tests of src/cli/snapshot_take.c, against a real server on loopback. */
+#include "cli/snapshot_take.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cli/verb.h"
+#include "support/server.h"
+
+#define JSON "Content-Type: application/json\r\nDate: Sun, 15 Nov 2026 08:00:00 GMT\r\n"
+
+struct fixture {
+    struct server *server;
+    char *url;
+    struct cli cli;
+    struct connection_opts opts;
+    struct session session;
+    struct snapshot_taken taken;
+    int err[2], fd;
+    char said[8192];
+    char *file; /* what was written */
+    /* how the server behaves */
+    const char *forbidden, *missing; /* part of a path */
+    int expire;                      /* the page of pods with which the list expires, once */
+    bool large;                      /* pages of more than ten pods are too long for anybody */
+    int fails;                       /* so many times it is overloaded first */
+};
+
+static void status(struct server_conn *c, int code, const char *reason) {
+    char body[256];
+    (void)snprintf(body, sizeof body,
+                   "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
+                   "\"Failure\",\"message\":\"no %s\",\"reason\":\"%s\",\"code\":%d}",
+                   reason, reason, code);
+    server_reply(c, code, JSON, body);
+}
+
+/* Thirty pods in pages; the token is the number of the first. */
+static void pods(struct server_conn *c, const char *path, struct fixture *f) {
+    const char *limit_at = strstr(path, "limit="), *token = strstr(path, "continue=");
+    int limit = limit_at ? atoi(limit_at + 6) : 1000, first = token ? atoi(token + 9) : 0;
+    if (f->expire && first >= f->expire) {
+        f->expire = 0;
+        status(c, 410, "Expired");
+        return;
+    }
+    _cleanup_str_ struct str out = STR_INIT;
+    int n = limit < 12 ? limit : 12, end = first + n < 30 ? first + n : 30;
+    str_add(&out, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{");
+    if (end < 30)
+        str_addf(&out, "\"continue\":\"%d\",\"remainingItemCount\":%d", end, 30 - end);
+    str_add(&out, "},\"items\":[");
+    for (int i = first; i < end; i++)
+        str_addf(&out,
+                 "%s{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"a\",\"managedFields\":[]},"
+                 "\"spec\":{\"containers\":[{\"name\":\"c\",\"env\":[{\"value\":\"hush\"}]}]}}",
+                 i > first ? "," : "", i);
+    str_add(&out, "]}");
+    if (f->large && limit > 10)
+        while (out.len <= KUBE_BODY_MAX)
+            str_add(&out, "                                                                ");
+    server_reply(c, 200, JSON, str_get(&out));
+}
+
+static void handle(struct server_conn *c, const struct server_request *req, void *arg) {
+    struct fixture *f = arg;
+    if (strcmp(req->method, "GET") != 0)
+        status(c, 405, "MethodNotAllowed");
+    else if (f->fails && strstr(req->path, "/nodes")) {
+        f->fails--;
+        status(c, 503, "ServiceUnavailable");
+    } else if (f->forbidden && strstr(req->path, f->forbidden))
+        status(c, 403, "Forbidden");
+    else if (f->missing && strstr(req->path, f->missing))
+        status(c, 404, "NotFound");
+    else if (!strcmp(req->path, "/version"))
+        server_reply(c, 200, JSON, "{\"gitVersion\":\"v1.36.3\"}");
+    else if (strstr(req->path, "/pods?"))
+        pods(c, req->path, f);
+    else if (strstr(req->path, "/nodes?"))
+        server_reply(c, 200, JSON,
+                     "{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"w1\"}}]}");
+    else if (strstr(req->path, "/jobs?"))
+        server_reply(c, 200, JSON, "{\"metadata\":{},\"items\":null}");
+    else
+        server_reply(c, 200, JSON, "{\"metadata\":{},\"items\":[]}");
+}
+
+static void start(struct fixture *f, server_fn *fn) {
+    assert_int_equal(pipe2(f->err, O_NONBLOCK | O_CLOEXEC), 0);
+    f->cli = (struct cli){
+        .prog = "slipway", .verb = verb_find("snapshot"), .env = getenv, .err = {.fd = f->err[1]}};
+    f->server = server_start(&(struct server_options){.handle = fn, .arg = f});
+    f->url = server_url(f->server, NULL);
+    f->opts.flags.server = f->url;
+    assert_int_equal(session_open(&f->cli, &f->opts, &f->session), 0);
+    f->fd = memfd_create("test", MFD_CLOEXEC);
+}
+
+static int take(struct fixture *f) {
+    struct snapshot_writer *w = snapshot_writer_new(dup(f->fd), false);
+    int rc = snapshot_take(&f->session, w, "out", &f->taken);
+    snapshot_writer_free(w);
+    off_t len = lseek(f->fd, 0, SEEK_END);
+    f->file = xcalloc(1, (size_t)len + 1);
+    assert_int_equal(pread(f->fd, f->file, (size_t)len, 0), len);
+    ssize_t n = read(f->err[0], f->said, sizeof f->said - 1);
+    f->said[n > 0 ? n : 0] = '\0';
+    return rc;
+}
+
+static void end(struct fixture *f) {
+    session_close(&f->session);
+    server_stop(f->server);
+    free(f->url);
+    free(f->file);
+    str_done(&f->cli.err.buf);
+    arena_done(&f->cli.arena);
+    close(f->err[0]);
+    close(f->err[1]);
+    close(f->fd);
+}
+
+static size_t lines(const struct fixture *f, const char *with) {
+    size_t n = 0;
+    for (const char *p = f->file; (p = strstr(p, with)); p += strlen(with))
+        n++;
+    return n;
+}
+
+static size_t count(const struct fixture *f, const char *kind) {
+    for (size_t i = 0; i < SNAPSHOT_KINDS; i++)
+        if (!strcmp(snapshot_kinds[i].kind, kind))
+            return f->taken.counts[i];
+    return SIZE_MAX;
+}
+
+static void test_pages(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(count(&f, "Pod"), 30);
+    assert_int_equal(count(&f, "Node"), 1);
+    assert_int_equal(lines(&f, "\"kind\":\"Pod\",\"metadata\":{\"name\":"), 30);
+    assert_int_equal(lines(&f, "hush") + lines(&f, "managedFields"), 0);
+    assert_true(str_starts(f.file, "{\"slipway\":\"snapshot\",\"v\":1,\"taken\":"
+                                   "\"2026-11-15T08:00:00Z\",\"server\":\"v1.36.3\"}\n"));
+    assert_true(str_ends(f.file, "\"Pod\":30},\"unread\":[]}\n"));
+    /* reads, and nothing else; each kind is asked for */
+    for (int i = 0; i < server_requests(f.server); i++)
+        assert_string_equal(server_request(f.server, i)->method, "GET");
+    assert_int_equal(server_requests(f.server), 1 + SNAPSHOT_KINDS + 2);
+    assert_string_equal(f.said, "");
+    end(&f);
+}
+
+/* A list that has expired in the middle is begun anew, and nothing of it is there twice. */
+static void test_expired(void **state) {
+    (void)state;
+    struct fixture f = {.expire = 24};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(count(&f, "Pod"), 30);
+    assert_int_equal(lines(&f, "\"kind\":\"Pod\",\"metadata\":{\"name\":"), 30);
+    assert_non_null(strstr(f.said, "the list of pods has expired"));
+    end(&f);
+}
+
+static void test_left_out(void **state) {
+    (void)state;
+    struct fixture f = {.forbidden = "/jobs", .missing = "csidrivers"};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_non_null(strstr(f.said, "jobs.batch are left out"));
+    assert_null(strstr(f.said, "csidrivers")); /* a server that has none */
+    assert_int_equal(lines(&f, "\"unread\":[{\"resource\":\"jobs.batch\""), 1);
+    end(&f);
+}
+
+static void test_needed(void **state) {
+    (void)state;
+    struct fixture f = {.forbidden = "/poddisruptionbudgets"};
+    start(&f, handle);
+    assert_int_equal(take(&f), EXIT_ACCESS);
+    assert_non_null(strstr(f.said, "list poddisruptionbudgets.policy"));
+    assert_int_equal(lines(&f, "\"slipway\":\"end\""), 0);
+    end(&f);
+}
+
+/* Pages that are too long are asked for in smaller ones. */
+static void test_large(void **state) {
+    (void)state;
+    struct fixture f = {.large = true};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(count(&f, "Pod"), 30);
+    end(&f);
+}
+
+static void test_patience(void **state) {
+    (void)state;
+    struct fixture f = {.fails = 2};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(count(&f, "Node"), 1);
+    assert_non_null(strstr(f.said, "cannot list nodes: no ServiceUnavailable; trying again"));
+    end(&f);
+}
+
+static void nonsense(struct server_conn *c, const struct server_request *req, void *arg) {
+    (void)req, (void)arg;
+    server_reply(c, 200, JSON, "{\"items\":7}");
+}
+
+static void test_nonsense(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    start(&f, nonsense);
+    assert_int_equal(take(&f), EXIT_FAILED);
+    assert_non_null(strstr(f.said, "the answer is no list"));
+    end(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pages),    cmocka_unit_test(test_expired),
+        cmocka_unit_test(test_left_out), cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_large),    cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
