@@ -31,7 +31,7 @@ def environment(**more: str | None) -> dict[str, str]:
     """The caller's environment without what the program looks at, and with `more`; None removes."""
     env = {k: v for k, v in os.environ.items()
            if not k.startswith("SLIPWAY_") and k not in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "PAGER", "LESS",
-                                                        "KUBECONFIG")}
+                                                        "KUBECONFIG", "CI")}
     env |= {"TERM": "xterm", "LC_ALL": "C.UTF-8"}
     for key, value in more.items():
         if value is None:
@@ -57,6 +57,9 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
+                # Whoever started the tests in the background had these ignored.
+                for number in (signal.SIGINT, signal.SIGQUIT):
+                    signal.signal(number, signal.SIG_DFL)
                 fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
                 if stdout is not None:
                     os.dup2(stdout, 1)

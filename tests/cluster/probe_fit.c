@@ -14,7 +14,6 @@
 
 #include "base/jsonw.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "engine/fit.h"
 #include "kube/codec.h"
 #include "probe.h"
@@ -24,56 +23,6 @@ struct picture {
     struct codec codec;
     struct fit *fit;
 };
-
-static const char *intern(struct picture *p, const char *s) {
-    return s ? pool_str(p->pool, s, strlen(s)) : NULL;
-}
-
-/* --- storage classes, which the model does not read --- */
-
-static const struct requirement *requirements(struct picture *p, const json_t *list) {
-    VEC(struct requirement) made = VEC_INIT;
-    size_t i, k;
-    json_t *one, *value;
-    json_array_foreach(list, i, one) {
-        VEC(const char *) values = VEC_INIT;
-        json_array_foreach(json_object_get(one, "values"), k, value) * vec_push(&values) =
-            intern(p, json_string_value(value));
-        *vec_push(&made) = (struct requirement){
-            .key = intern(p, json_string_value(json_object_get(one, "key"))),
-            .values = pool_blob(p->pool, &type_strs, values.p, values.len * sizeof *values.p)};
-        vec_done(&values);
-    }
-    const void *blob = pool_blob(p->pool, requirements, made.p, made.len * sizeof *made.p);
-    vec_done(&made);
-    return blob;
-}
-
-/* What is interned here stays until the end; a test has a handful of classes. */
-static void put_class(struct picture *p, const json_t *obj) {
-    const char *mode = json_string_value(json_object_get(obj, "volumeBindingMode"));
-    const char *made_by = json_string_value(json_object_get(obj, "provisioner"));
-    VEC(struct node_term) terms = VEC_INIT;
-    size_t i;
-    json_t *one;
-    json_array_foreach(json_object_get(obj, "allowedTopologies"), i, one) * vec_push(&terms) =
-        (struct node_term){.exprs = requirements(p, json_object_get(one, "matchLabelExpressions"))};
-    struct fit_class class = {
-        .name =
-            intern(p, json_string_value(json_object_get(json_object_get(obj, "metadata"), "name"))),
-        .waits = mode && !strcmp(mode, "WaitForFirstConsumer"),
-        .provisions = made_by && strcmp(made_by, "kubernetes.io/no-provisioner") != 0,
-        .topologies = pool_blob(p->pool, put_class, terms.p, terms.len * sizeof *terms.p),
-    };
-    fit_put_class(p->fit, &class);
-    vec_done(&terms);
-}
-
-/* Types of the classes' blobs are known to this file alone; they end with the pool. */
-static void drop(struct pool *pool, const void *tag, const void *data, size_t len) {
-    if (tag != (const void *)requirements && tag != (const void *)put_class)
-        type_drop(pool, tag, data, len);
-}
 
 /* --- objects --- */
 
@@ -88,6 +37,16 @@ static struct object *decode(struct picture *p, const char *text, const struct k
     return obj;
 }
 
+static void put_class(struct picture *p, const struct storage_class *c) {
+    struct fit_class class = {
+        .name = c->meta.name,
+        .waits = str_same(c->binding_mode, "WaitForFirstConsumer"),
+        .provisions = c->provisioner && !streq(c->provisioner, "kubernetes.io/no-provisioner"),
+        .topologies = c->topologies,
+    };
+    fit_put_class(p->fit, &class);
+}
+
 static void put(struct picture *p, const struct kind *kind, const struct object *obj) {
     if (kind == &kind_node)
         fit_put_node(p->fit, (const struct node *)obj);
@@ -99,6 +58,8 @@ static void put(struct picture *p, const struct kind *kind, const struct object 
         fit_put_volume(p->fit, (const struct pv *)obj);
     else if (kind == &kind_pvc)
         fit_put_claim(p->fit, (const struct pvc *)obj);
+    else if (kind == &kind_storage_class)
+        put_class(p, (const struct storage_class *)obj);
 }
 
 static void take_away(struct picture *p, const struct kind *kind, const struct meta *meta) {
@@ -112,19 +73,15 @@ static void take_away(struct picture *p, const struct kind *kind, const struct m
         fit_remove_volume(p->fit, meta->name);
     else if (kind == &kind_pvc)
         fit_remove_claim(p->fit, meta->ns, meta->name);
+    else if (kind == &kind_storage_class)
+        fit_remove_class(p->fit, meta->name);
 }
 
 static void change(struct picture *p, const char *text, bool there) {
     json_t *root = json_loads(text, 0, NULL);
     const char *name = json_string_value(json_object_get(root, "kind"));
     const struct kind *kind = name ? kind_find(name) : NULL;
-    if (name && !strcmp(name, "StorageClass")) {
-        if (there)
-            put_class(p, root);
-        else
-            fit_remove_class(p->fit, json_string_value(json_object_get(
-                                         json_object_get(root, "metadata"), "name")));
-    } else if (kind) {
+    if (kind) {
         struct object *obj = decode(p, text, kind);
         if (there)
             put(p, kind, obj);
@@ -193,7 +150,7 @@ static void show_bindings(struct picture *p, char *text) {
 
 int probe_fit(int argc, char **argv) {
     (void)argv;
-    struct picture p = {.pool = pool_new(drop)};
+    struct picture p = {.pool = pool_new(type_drop)};
     char *line = NULL;
     size_t size = 0;
     if (argc != 1) {

@@ -1,9 +1,9 @@
 /* probe watch KIND [-n NS] [--field-selector S] [--label-selector S] [--json] [--list] [--page N]
- * [--silence MS]
- * [--quiet]: a reflector and its store. Prints a line for each change, when it is synced, and for
- * each problem. Standard input: "dump" prints the objects, sorted, and a line {"dumped":N}; "stats"
- * the counts; "wrote NS NAME VERSION" and "fresh NS NAME" use the barrier; the end of input ends
- * it. */
+ * [--silence MS] [--poll MS]
+ * [--quiet]: a reflector and its store. Prints a line for each change, when it is synced, for each
+ * problem, and when it has to poll. Standard input: "dump" prints the objects, sorted, and a line
+ * {"dumped":N}; "stats" the counts; "wrote NS NAME VERSION" and "fresh NS NAME" use the barrier;
+ * the end of input ends it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +62,19 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     str_done(&line);
 }
 
+static void on_polling(void *arg, const char *message) {
+    (void)arg;
+    struct str line = STR_INIT;
+    struct jsonw j;
+    jsonw_init(&j, &line, false);
+    jsonw_begin(&j, '{');
+    jsonw_kstr(&j, "type", "POLLING");
+    jsonw_kstr(&j, "message", message);
+    jsonw_end(&j);
+    probe_print(&line);
+    str_done(&line);
+}
+
 static void dump(struct watch *w) {
     size_t n;
     const struct object **all = store_sorted(w->store, &n);
@@ -110,7 +123,7 @@ static void on_line(void *arg, char *line) {
 
 int probe_watch(int argc, char **argv) {
     struct watch w = {0};
-    const char *page, *silence;
+    const char *page, *silence, *poll;
     probe_connect(&w.probe, &argc, argv);
     struct reflector_options opts = {
         .ns = probe_option(&argc, argv, "-n"),
@@ -120,8 +133,10 @@ int probe_watch(int argc, char **argv) {
         .no_watch_list = probe_flag(&argc, argv, "--list"),
         .page = (page = probe_option(&argc, argv, "--page")) ? atoi(page) : 0,
         .silence = (silence = probe_option(&argc, argv, "--silence")) ? MSEC(atol(silence)) : 0,
+        .poll = (poll = probe_option(&argc, argv, "--poll")) ? MSEC(atol(poll)) : 0,
         .synced = on_synced,
         .problem = on_problem,
+        .polling = on_polling,
         .arg = &w,
     };
     w.quiet = probe_flag(&argc, argv, "--quiet");

@@ -261,6 +261,8 @@ def describe(kind, error, trace) -> list[str]:
 
 
 def main() -> int:
+    # A shell's background job begins with it ignored, and so would every program that is tested.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.set_defaults(only=os.environ.get("SLIPWAY_CLUSTER"))
     parser.add_argument("--real", dest="only", action="store_const", const="real", help="the control plane alone")

@@ -96,6 +96,14 @@ class Twins:
         """All differences at once, when nothing worse has happened."""
         assert kind or not self.differences, "\n".join(self.differences)
 
+    @staticmethod
+    def aggregated(cluster: Cluster, group: str) -> bool:
+        """Whether kubectl, which reads discovery in one piece, finds resources of the group."""
+        form = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+        code, body = cluster.api.raw("GET", "/apis", accept=form)[:2]
+        found = [g for g in json.loads(body).get("items", []) if g["metadata"]["name"] == group]
+        return code == 200 and bool(found) and all(v.get("resources") for v in found[0]["versions"])
+
     def until(self, check: Callable[[Cluster], object], what: str) -> None:
         for cluster in self.clusters:
             self.ctx.wait_for(lambda: check(cluster), 60, f"{what} ({type(cluster).__name__})")
@@ -427,6 +435,7 @@ def test_custom_resources(ctx: Context) -> None:
         k("wait", "--for=condition=Established", f"crd/{ships}", "--timeout=60s")
         k.until(lambda c: c.api.raw("GET", f"/apis/{group}/v1/namespaces/{k.name}/ships")[0] == 200, "the definition to be served")
         k.until(lambda c: f"apis/{group}/v1" in c.api.get("/openapi/v3")["paths"], "its document")
+        k.until(lambda c: group in [g["name"] for g in c.api.get("/apis")["groups"]] and k.aggregated(c, group), "its group in both forms of discovery")
         argo = {"apiVersion": f"{group}/v1", "kind": "Ship", "metadata": {"name": "argo"}, "spec": {"hull": "wood"}}
         k("api-resources", f"--api-group={group}", "-o", "wide")
         k("get", "crd", ships)

@@ -5,78 +5,39 @@ For each the real scheduler's decision is compared with ours on the same objects
 score that it gave to each, by its own log; and, where it calls the pod unschedulable, what it says, to the letter.
 
 $SLIPWAY_SEED is the first seed, $SLIPWAY_FIT_ROUNDS how many there are; what they differ about last is written to the file
-$SLIPWAY_FIT_SAVE: the objects before the pod came, and the pod.  The two sides see a change of the cluster at
-different moments, so a pod about which they differ is created again a little later: who is wrong stays wrong.
+$SLIPWAY_FIT_SAVE: the objects before the pod came, and the pod.
+
+The two sides see a change of the cluster at different moments.  So when they differ, the cause is looked for: what has changed since the
+last look before the pod came, and while the scheduler decided; and whether we say exactly what it says when some of these changes are taken
+as not yet, or as already seen.  If so, the difference is counted under that cause (preemption under way, or a change by a controller or by the test
+itself that was under way), and the pod is created again a little later: who is wrong stays wrong.  A difference that no change explains is a
+failure at once.  What was found is printed at the end: pods compared, differences by cause.
 """
 
 from __future__ import annotations
 
+import collections
 import copy
+import itertools
 import json
 import os
 import random
 import re
 import time
 import urllib.parse
-from typing import Callable
+from typing import Callable, Iterable
 
 from api import ApiError, object_path
 from cluster import Cluster, fake_node
 from context import Context, limit
+from plan_picture import Picture, objects
 
 PODS = 30  # in a round
 TRIES = 4
+CHANGES = 3  # looked at together when a difference is explained
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 SCHEDULER_TIMEOUT = 60
 TOPICS = (None, "pods", "spread", "volumes", "resources", "nodes", "pods")  # what a round is about, by its seed
-
-
-class Picture:
-    """The probe: what src/engine/fit knows and says."""
-
-    def __init__(self, ctx: Context, cluster: Cluster) -> None:
-        self.child = ctx.spawn(ctx.probe, "fit", kubeconfig=cluster.admin, stdin=True)
-        self.ctx = ctx
-        self.sent: dict[str, str] = {}
-        self.heads: dict[str, dict] = {}
-
-    def show(self, objects: list[dict]) -> None:
-        """All that there is: what is new or has changed is put, what is missing is removed, in one go."""
-        now = {object_path(o): o for o in objects}
-        lines = []
-        for path in [p for p in self.sent if p not in now]:
-            del self.sent[path]
-            lines.append("remove " + json.dumps(self.heads.pop(path)))
-        for path, obj in now.items():
-            text = json.dumps(obj)
-            if self.sent.get(path) != text:
-                self.sent[path] = text
-                self.heads[path] = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": {
-                    k: obj["metadata"][k] for k in ("name", "namespace") if k in obj["metadata"]}}
-                lines.append("put " + text)
-        self.child.write("".join(line + "\n" for line in lines))
-
-    def question(self, line: str) -> dict:
-        begin = len(self.child.out)
-        self.child.write(line + "\n")
-
-        def answered() -> bool:
-            assert self.child.running or len(self.child.out) > begin, f"the probe has ended: {self.child.err[-5:]}"
-            return len(self.child.out) > begin
-
-        self.ctx.wait_for(answered, 20, f"an answer to {line[:80]}", interval=0.002)
-        return json.loads(self.child.out[begin])
-
-    def ask(self, pod: dict) -> dict:
-        return self.question("ask " + json.dumps(pod))
-
-    def bindings(self, node: str, pod: dict) -> dict:
-        return self.question(f"bind {node} " + json.dumps(pod))
-
-    def end(self) -> None:
-        self.child.close_stdin()
-        status = self.child.end(number=None)
-        assert status == 0 and not self.child.err, (status, self.child.err)
 
 
 # -- the judge ----------------------------------------------------------------------------------------------------
@@ -88,24 +49,14 @@ class Judge:
     def __init__(self, ctx: Context, cluster: Cluster) -> None:
         self.ctx, self.cluster, self.api = ctx, cluster, cluster.api
         self.picture = Picture(ctx, cluster)
-        self.placed = self.refused = self.again = 0
+        self.placed = self.refused = 0
+        self.causes: collections.Counter = collections.Counter()  # of differences
+        self.known: dict[str, dict] = {}  # what there was at the last look
         self.leaving: set[str] = set()  # pods that stay on their way out
         self.log = open(cluster["kube-scheduler"].log, encoding="utf-8", errors="replace")
         self.scored: dict[str, dict[str, int]] = {}  # by the scheduler: pod -> node -> score
         ctx.undo(self.log.close)
         self.reasons: set[str] = set()
-
-    def objects(self) -> list[dict]:
-        """What the scheduler decides by."""
-        found = []
-        for kind, path in (("Namespace", "/api/v1/namespaces"), ("Node", "/api/v1/nodes"), ("PersistentVolume", "/api/v1/persistentvolumes"),
-                           ("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims"),
-                           ("StorageClass", "/apis/storage.k8s.io/v1/storageclasses"), ("Pod", "/api/v1/pods")):
-            version = "storage.k8s.io/v1" if kind == "StorageClass" else "v1"
-            for item in self.api.items(path):
-                item["metadata"].pop("managedFields", None)
-                found.append({"apiVersion": version, "kind": kind, **item})
-        return found
 
     def decided(self, path: str) -> dict:
         """The pod, once the scheduler has said yes or no."""
@@ -137,6 +88,22 @@ class Judge:
                                      [[{"key": HOST, "operator": "In", "values": [node]}]])
                 made["spec"]["claimRef"] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "uid": claim["metadata"]["uid"], **meta}
                 self.api.create(made)
+
+    def cause(self, before: dict[str, dict], pod: dict, bound: dict) -> str | None:
+        """Why the scheduler may have seen something else than we did: the changes that, seen sooner or later, make our answers the same."""
+        later = by_path(o for o in objects(self.api) if o["metadata"]["uid"] != pod["metadata"]["uid"])
+        changes = [(path, old.get(path), new.get(path)) for old, new in ((self.known, before), (before, later))
+                   for path in sorted({*old, *new}) if essence(old.get(path)) != essence(new.get(path))]
+        for count in range(1, min(len(changes), CHANGES) + 1):
+            for some in itertools.combinations(changes, count):
+                seen = dict(before)
+                for path, old, new in some:
+                    # Of a change before our look it has seen what was before, of one after it what came.
+                    other = old if new is before.get(path) else new
+                    seen.pop(path, None) if other is None else seen.update({path: other})
+                if not self.compare(list(seen.values()), pod, bound):
+                    return ", ".join(sorted({kind_of_change(old, new) for _, old, new in some}))
+        return None
 
     def compare(self, before: list[dict], pod: dict, bound: dict) -> str | None:
         """What is wrong with our answer."""
@@ -198,17 +165,23 @@ class Judge:
         removed again, and when it has evicted others, they are waited for."""
         trouble, remove = "", remove or self.remove
         for attempt in range(TRIES):
-            before = self.objects()
+            before = objects(self.api)
+            self.known = self.known or by_path(before)
             path = object_path({"apiVersion": "v1", "kind": "Pod", **make()})
             pod = self.decided(path)
             trouble = self.compare(before, pod, self.bound(pod))
             if not trouble:
+                self.known = by_path(before)
                 break
+            why = self.cause(by_path(before), pod, self.bound(pod))
+            self.known = by_path(before)
             if os.environ.get("SLIPWAY_FIT_SAVE"):
                 with open(os.environ["SLIPWAY_FIT_SAVE"], "w", encoding="utf-8") as f:
                     json.dump({"before": before, "pod": pod}, f)
+            assert why, f"{where}: nothing explains it: pod {json.dumps(pod['spec'])} labels {pod['metadata'].get('labels')}:\n{trouble}"
+            self.causes[why] += 1
+            print(f"# {where}: {why}: {trouble.splitlines()[0][:200]}", flush=True)
             remove(pod)
-            self.again += 1
             time.sleep(0.3 * (attempt + 1))
         assert not trouble, f"{where}: pod {json.dumps(pod['spec'])} labels {pod['metadata'].get('labels')}:\n{trouble}"
         if pod["spec"].get("nodeName"):
@@ -223,6 +196,30 @@ class Judge:
         """Victims of preemption have their grace period; nothing may be under way when the next pod is asked about."""
         self.ctx.wait_for(lambda: not any(p["metadata"].get("deletionTimestamp") for p in self.api.items("/api/v1/pods")
                                           if p["metadata"]["uid"] not in self.leaving), 60, "the victims to be gone")
+
+
+def by_path(found: Iterable[dict]) -> dict[str, dict]:
+    return {object_path(o): o for o in found}
+
+
+def essence(obj: dict | None) -> object:
+    """What of an object a scheduler looks at."""
+    if obj is None:
+        return None
+    meta, status = obj["metadata"], obj.get("status", {})
+    return [{k: meta.get(k) for k in ("uid", "labels", "annotations", "deletionTimestamp", "ownerReferences")},
+            {k: v for k, v in obj.items() if k not in ("metadata", "status")},
+            {k: status.get(k) for k in ("phase", "allocatable", "nominatedNodeName")}]
+
+
+def kind_of_change(old: dict | None, new: dict | None) -> str:
+    kind = (old or new)["kind"]
+    if kind == "Pod":
+        disrupted = any(c["type"] == "DisruptionTarget" for o in (old, new) if o for c in o.get("status", {}).get("conditions", []))
+        if disrupted or any(o and o.get("status", {}).get("nominatedNodeName") for o in (old, new)):
+            return "preemption under way"
+        return "a pod that came" if not old else "a pod that went" if not new else "a pod that changed"
+    return f"a {kind} that {'came' if not old else 'went' if not new else 'changed'}"
 
 
 def condition(pod: dict) -> dict | None:
@@ -637,8 +634,8 @@ def test_random_clusters(ctx: Context) -> None:
         one = Round(judge, seed)
         one.run()
         one.close()
-    print(f"# {rounds} clusters from seed {first}: {judge.placed} pods placed, {judge.refused} refused, {judge.again} asked again, "
-          f"{len(judge.reasons)} reasons", flush=True)
+    print(f"# {rounds} clusters from seed {first}: {judge.placed} pods placed, {judge.refused} refused, for {len(judge.reasons)} reasons; "
+          f"{sum(judge.causes.values())} differences, each explained: {dict(judge.causes)}", flush=True)
     assert judge.placed > rounds * PODS / 5 and judge.refused > rounds * PODS / 10, "the clusters are too easy or too hard"
     if rounds >= 12:
         assert len(judge.reasons) >= 15, sorted(judge.reasons)
@@ -690,18 +687,24 @@ def test_what_preemption_would_do(ctx: Context) -> None:
     """Words about victims: none, some that would help, some that would not."""
     judge = start(ctx)
     scene = Scene(judge, "victims", 2)
+
+    def slow(name: str) -> None:
+        """One that takes so long to go that the scheduler's words about its successor can be read."""
+        made = scene.check(name, "100m", terminationGracePeriodSeconds=3600)
+        assert made["spec"].get("nodeName"), made
+        judge.leaving.add(made["metadata"]["uid"])
     apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "alone"}}}]}}
     for i in range(2):
         assert scene.check(f"alone{i}", labels={"app": "alone"}, affinity=apart, priorityClassName="pushy")["spec"].get("nodeName")
-    assert scene.check("small", "100m")["spec"].get("nodeName")
+    slow("small")
     third = scene.check("alone2", labels={"app": "alone"}, affinity=apart, priorityClassName="pushy")
     assert "1 No preemption victims found for incoming pod, 1 node(s) didn't match pod anti-affinity rules" in condition(third)["message"], third
     huge = scene.check("huge", "5", priorityClassName="pushy")
     assert condition(huge)["message"].endswith("2 Preemption is not helpful for scheduling."), huge
     polite = scene.check("polite", "1950m", priorityClassName="polite")
     assert condition(polite)["message"].endswith("preemption: not eligible due to preemptionPolicy=Never."), polite
-    assert scene.check("other", "100m")["spec"].get("nodeName")
+    slow("other")
     pushy = scene.check("pushy", "1850m", priorityClassName="pushy")
     assert condition(pushy)["message"] == "0/2 nodes are available: 2 Insufficient cpu.", pushy
     judge.picture.end()

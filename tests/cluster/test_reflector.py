@@ -424,6 +424,42 @@ def test_permission_that_is_lost(ctx: Context) -> None:
     agree(ctx, ctx.cluster, [watch, second], namespace=ns)
 
 
+@limit(120)
+def test_list_without_watch(ctx: Context) -> None:
+    """A role with list but not watch: told once, listed again and again, and still never anything but the truth."""
+    ns = ctx.namespace()
+    user = ctx.unique("sailor")
+    base = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{ns}"
+    role = {"metadata": {"name": "see"}, "rules": [{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["list"]}]}
+    ctx.cluster.api.call("POST", f"{base}/roles", role)
+    ctx.cluster.api.call("POST", f"{base}/rolebindings", {
+        "metadata": {"name": "see"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "see"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]})
+    config = ctx.cluster.kubeconfig(user)
+    ctx.wait_for(lambda: "leases" in ctx.run("kubectl", "auth", "can-i", "--list", "-n", ns, kubeconfig=config).stdout, 10, "the role")
+    prepare(ctx.cluster.api, "a", namespace=ns)
+    mark = ctx.cluster.audit.mark()
+    watches = [Watch(ctx, "Lease", config, n=ns, poll=500), Watch(ctx, "Lease", config, n=ns, poll=500, json=True, list=True, page=2)]
+    for watch in watches:
+        watch.synced()
+    ctx.wait_for(lambda: all(w.stats()["lists"] > 3 for w in watches), 20, "lists")
+    stir(ctx.cluster.api, "a", namespace=ns)
+    agree(ctx, ctx.cluster, watches, namespace=ns)
+    for watch in watches:
+        told = [line for line in watch.lines() if line.get("type") == "POLLING"]
+        assert len(told) == 1 and f'User "{user}" cannot watch resource "leases"' in told[0]["message"], told
+        assert not watch.problems, watch.problems
+    verbs = [(e["verb"], e["responseStatus"]["code"]) for e in
+             ctx.cluster.audit.requests(mark, namespace=ns, resource="leases", agent="slipway-probe")]
+    assert verbs.count(("watch", 403)) == 2, verbs
+    # Without it, that is a problem.
+    other = Watch(ctx, "Lease", config, n=ns)
+    told = other.problem(outcome="Forbidden")
+    assert "cannot watch" in told["message"], told
+    for watch in [*watches, other]:
+        watch.end()
+
+
 # -- servers that cannot do everything ----------------------------------------------------------------------------
 
 

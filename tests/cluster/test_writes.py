@@ -411,13 +411,49 @@ def test_webhook_that_asks_to_wait(ctx: Context) -> None:
     assert names(ctx, ns, "pods") == ["p"]
     said["status"] = {"code": 403, "reason": "Forbidden", "message": "not on a Friday"}
     reply = evict()
-    assert outcome(reply) == ("Forbidden", 403) and "not on a Friday" in reply["message"], reply
+    assert outcome(reply) == ("Denied", 403) and "not on a Friday" in reply["message"], reply
     said["status"] = {"code": 409, "reason": "Conflict", "message": "busy"}
-    assert outcome(evict()) == ("Conflict", 409)
+    assert outcome(evict()) == ("Denied", 409)
+    del said["status"]
+    reply = evict()
+    assert outcome(reply) == ("Denied", 400) and "without explanation" in reply["message"], reply
     server.close()
     dead = evict()
     assert outcome(dead) == ("ServerError", 500) and "judge.slipway.dev" in dead["message"], dead
     assert names(ctx, ns, "pods") == ["p"]
+
+
+def test_policy_that_says_no(ctx: Context) -> None:
+    """A ValidatingAdmissionPolicy's no is a Denied, whatever code it chooses; no permission is still Forbidden."""
+    ns, policy = ctx.namespace(), ctx.unique("policy")
+    base = "/apis/admissionregistration.k8s.io/v1"
+    meta = {"metadata": {"name": policy}}
+
+    def rule(reason: str | None) -> list[dict]:
+        return [{"expression": "object.metadata.name != 'denied'", "message": "not that one",
+                 **({"reason": reason} if reason else {})}]
+
+    ctx.cluster.api.call("POST", f"{base}/validatingadmissionpolicies", {**meta, "spec": {
+        "failurePolicy": "Fail", "validations": rule(None), "matchConstraints": {"resourceRules": [
+            {"apiGroups": ["coordination.k8s.io"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["leases"]}]}}})
+    ctx.undo(lambda: ctx.cluster.api.delete(f"{base}/validatingadmissionpolicies/{policy}"))
+    ctx.cluster.api.call("POST", f"{base}/validatingadmissionpolicybindings", {**meta, "spec": {
+        "policyName": policy, "validationActions": ["Deny"],
+        "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}}}}})
+    ctx.undo(lambda: ctx.cluster.api.delete(f"{base}/validatingadmissionpolicybindings/{policy}"))
+
+    def create(name: str, **more: object) -> dict:
+        return write(ctx, "create", "Lease", name, n=ns, dry_run=True, body=lease(name, ns), **more)
+
+    for reason, code in ((None, 422), ("Forbidden", 403), ("RequestEntityTooLarge", 413)):
+        ctx.cluster.api.patch(f"{base}/validatingadmissionpolicies/{policy}", {"spec": {"validations": rule(reason)}})
+        ctx.wait_for(lambda: create("denied")["code"] == code, 30, "the policy to be in force")
+        said = create("denied")
+        assert outcome(said) == ("Denied", code), said
+        assert f"ValidatingAdmissionPolicy '{policy}'" in said["message"] and "not that one" in said["message"], said
+    assert outcome(create("allowed")) == ("OK", 201)
+    stranger = create("denied", kubeconfig=ctx.cluster.kubeconfig(ctx.unique("stranger")))
+    assert outcome(stranger) == ("Forbidden", 403), stranger
 
 
 def test_a_write_without_an_answer(ctx: Context) -> None:

@@ -104,6 +104,7 @@ def pods(ns: str) -> list[dict]:
 def workloads(ns: str) -> list[dict]:
     template = {"metadata": {"labels": LABELS, "annotations": {"a": "b"}}, "spec": pod_spec() | {"hostNetwork": True}}
     common = {"selector": SELECTOR, "template": template, "minReadySeconds": 11}
+    pinned = {"selector": SELECTOR, "template": {**template, "spec": pod_spec(gates=False) | {"nodeName": "rich"}}}
     apps = {"apiVersion": "apps/v1"}
     counts = {"replicas": 8, "readyReplicas": 6, "availableReplicas": 5, "observedGeneration": 1}
     jobs = {"apiVersion": "batch/v1", "kind": "Job"}
@@ -126,6 +127,8 @@ def workloads(ns: str) -> list[dict]:
         apps | {"kind": "Deployment", "metadata": {"name": "plain", "namespace": ns}, "spec": {
             "selector": {"matchLabels": LABELS}, "template": {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "m", "image": "x"}]}},
             "strategy": {"type": "Recreate"}}},
+        *(apps | {"kind": kind, "metadata": meta("pinned", ns), "spec": pinned | more}
+          for kind, more in (("DaemonSet", {}), ("ReplicaSet", {"replicas": 0}), ("StatefulSet", {"serviceName": "rich"}), ("Deployment", {}))),
         jobs | {"metadata": meta("rich", ns), "spec": {
             **once, "parallelism": 3, "completions": 5, "activeDeadlineSeconds": 99, "backoffLimit": 0,
             "ttlSecondsAfterFinished": 0, "completionMode": "NonIndexed", "suspend": False, "podReplacementPolicy": "Failed"},
@@ -159,6 +162,11 @@ def storage(ns: str) -> list[dict]:
             "volumeName": "rich", "selector": SELECTOR, "storageClassName": "slow", "volumeMode": "Block"}, "status": {
             "phase": "Lost", "capacity": {"storage": "2.5Gi"}, "accessModes": ["ReadWriteMany"],
             "conditions": [condition("Resizing", lastProbeTime=WHEN)]}},
+        {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": meta("rich"), "provisioner": "csi.example.com",
+         "parameters": {"type": "x"}, "reclaimPolicy": "Retain", "allowVolumeExpansion": True, "mountOptions": ["ro"],
+         "volumeBindingMode": "WaitForFirstConsumer", "allowedTopologies": [
+             {"matchLabelExpressions": [{"key": "zone", "values": ["a", "b"]}, {"key": "rack", "values": ["1"]}]},
+             {"matchLabelExpressions": [{"key": "zone", "values": ["c"]}]}]},
         attachment | {"metadata": meta("rich"), "spec": {
             "attacher": "csi.example.com", "source": {"persistentVolumeName": "rich"}, "nodeName": "rich"}, "status": {
             "attached": True, "attachError": trouble, "detachError": trouble, "attachmentMetadata": {"a": "b"}}},

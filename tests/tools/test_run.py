@@ -92,6 +92,40 @@ class Counting(unittest.TestCase):
         self.check("echo 1..0", "0 passed, 0 failed", 1)
 
 
+class Cases(unittest.TestCase):
+    """tests/tap.py: the programs that are written in Python."""
+
+    def test_parts_that_fail(self) -> None:
+        """Each part that fails is shown; the case is one failure, whatever else fails in it."""
+        script = """
+import sys, unittest
+sys.path.insert(0, sys.argv.pop())
+import tap
+class Case(unittest.TestCase):
+    def test_a(self):
+        for i in range(3):
+            with self.subTest(part=i):
+                self.assertEqual(i, 0)
+    def test_b(self):
+        with self.subTest(part="only"):
+            raise ValueError("gone")
+        self.fail("too")
+    def test_c(self):
+        with self.subTest(part=1):
+            pass
+tap.main()
+"""
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as f:
+            f.write(script)
+            f.flush()
+            done = subprocess.run([sys.executable, f.name, str(RUNNER.parent)], capture_output=True, text=True, timeout=60)
+        told = [line for line in done.stdout.splitlines() if not line.startswith("#")]
+        self.assertEqual(told, ["1..3", "not ok 1 - Case.test_a", "not ok 2 - Case.test_b", "ok 3 - Case.test_c"])
+        for words in ("(part=1)", "(part=2)", "ValueError: gone", "AssertionError: too"):
+            self.assertIn(words, done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+
 class Skips(unittest.TestCase):
     def test_tap(self) -> None:
         lines, code = run_program("echo 1..2; echo 'ok 1 - a'; echo 'ok 2 - b # SKIP no such module'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -118,6 +119,13 @@ class Setup(unittest.TestCase):
         self.assertLess(sets["test"], sets["lint"])
         self.assertLess(sets["lint"], sets["ci"])
         self.assertLess(sets["build"], sets["fuzz"])
+
+    def test_judges_of_tests_are_there(self) -> None:
+        """A test that names a Debian package as what it is skipped without gets it."""
+        suites = [f.read_text() for f in (TOP / "tests").glob("*/test_*.py")]
+        named = {name for text in suites for name in re.findall(r"is not installed \(Debian: ([a-z0-9.+-]+)\)", text)}
+        self.assertIn("python3-clustershell", named)
+        self.assertLessEqual(named, set(self.missing("test")))
 
     def test_lists_are_fetched_when_there_are_none(self) -> None:
         for f in self.lists.iterdir():

@@ -1,0 +1,224 @@
+"""`slipway doctor --pdbs` and `slipway status` in the simulator: what is said in every scenario, as golden files of
+tests/fixtures/doctor and tests/fixtures/status, the order of the sections of a status, and the command line around both.
+
+A golden file was read with an operator's eyes before it was kept.  To write them anew, and to read what has changed:
+
+    SLIPWAY_GOLDEN=write python3 tests/cli/test_doctor.py; git diff tests/fixtures
+
+The clock stands long before everything that happens, so that no ages are shown; names that chance makes are X.
+That the fixes help is tried on a real cluster: tests/cluster/test_doctor.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import tap  # noqa: E402
+from program import LIMIT, SLIPWAY, TOP, Result, environment, run  # noqa: E402
+from simulation import Sim, until  # noqa: E402
+
+FIXTURES = TOP / "tests" / "fixtures"
+LONG_AGO = "2001-01-01T00:00:00Z"
+WIDTH = 80
+DONE, FAILED, CHANGES, BLOCKED, USAGE = 0, 1, 2, 3, 64
+# What each scenario comes to, with --detailed-exitcode; others are in good health.
+CODES = {"pdb-stuck": BLOCKED, "two-budgets": BLOCKED, "pinned": BLOCKED, "crash-loop": BLOCKED, "full": CHANGES, "webhook-less-edge": CHANGES}
+SMALL = {"empty": ("--nodes", "1"), "big": ("--nodes", "20")}
+# Time goes on in these, so that what is there depends on when one looks.
+MOVING = {"node-lost", "flapping-node"}
+SECTIONS = ["Blockers", "Waves", "Nodes", "Locks", "Gates", "Next"]
+
+
+def masked(text: str) -> str:
+    """Without what chance made, and no line longer or shorter than before."""
+    text = re.sub(r"-[a-z0-9]{8,10}-[a-z0-9]{5}\b", lambda m: re.sub("[a-z0-9]", "X", m[0]), text)
+    return re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", lambda m: re.sub("[0-9a-f]", "X", m[0]), text)
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def slipway(self, sim: Sim, *args: str, **env: str | None) -> Result:
+        return run(*args, KUBECONFIG=str(sim.kubeconfig), SLIPWAY_FAKE_NOW=LONG_AGO, **env)
+
+    def golden(self, verb: str, scenario: str, text: str) -> None:
+        path = FIXTURES / verb / f"{scenario}.txt"
+        if os.environ.get("SLIPWAY_GOLDEN") == "write":
+            path.write_text(text)
+        self.assertEqual(text, path.read_text(), f"{path} has something else")
+
+
+def scenarios() -> list[str]:
+    return sorted(p.stem for p in (TOP / "scenarios").glob("*.yaml") if p.stem not in MOVING)
+
+
+class Scenarios(Case):
+    def test_every_scenario(self) -> None:
+        for name in scenarios():
+            with self.subTest(name), Sim("--scenario", name, *SMALL.get(name, ())) as sim:
+                done = self.slipway(sim, "doctor", "--pdbs", "--all", "--detailed-exitcode")
+                self.assertEqual((done.code, done.err), (CODES.get(name, DONE), ""), done.out)
+                for line in done.out.splitlines():
+                    self.assertTrue(len(line) <= WIDTH or re.match(" +(kubectl|slipway) ", line), line)
+                    self.assertEqual(line, line.rstrip())
+                self.golden("doctor", name, f"$ slipway doctor --pdbs --all\n{masked(done.out)}")
+                status = self.slipway(sim, "status")
+                self.assertEqual((status.code, status.err), (DONE, ""), status.out)
+                self.golden("status", name, f"$ slipway status\n{masked(status.out)}")
+
+
+class Doctor(Case):
+    sim: Sim
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.sim = Sim("--scenario", "pdb-stuck")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.sim.__exit__()
+
+    def test_exit_codes(self) -> None:
+        self.assertEqual(self.slipway(self.sim, "doctor", "--pdbs").code, DONE)
+        self.assertEqual(self.slipway(self.sim, "doctor").code, DONE)
+        self.assertEqual(self.slipway(self.sim, "doctor", "--detailed-exitcode").code, BLOCKED)
+        self.assertEqual(self.slipway(self.sim, "doctor", "w1").code, USAGE)
+        self.assertEqual(self.slipway(self.sim, "doctor", "-o", "xml").code, USAGE)
+
+    def test_formats(self) -> None:
+        doc = json.loads(self.slipway(self.sim, "doctor", "--pdbs", "-o", "json").out)
+        self.assertEqual((doc["schema"], doc["nodes"], doc["blockedNodes"]), ("slipway.doctor/1.1", 3, ["w1", "w2", "w3"]))
+        self.assertEqual([g["cause"] for g in doc["groups"]], ["max-unavailable-zero", "single-replica", "min-available-all", "no-room"])
+        self.assertEqual([i["check"] for i in doc["items"]], ["budget", "budget", "budget", "workload"])
+        names = self.slipway(self.sim, "doctor", "--pdbs", "-o", "name").out.splitlines()
+        self.assertEqual(names, [f"{f['object']['kind'].lower()}/{f['object']['namespace']}/{f['object']['name']}"
+                                 for g in doc["groups"] for f in g["findings"]])
+        wide = self.slipway(self.sim, "doctor", "--pdbs", "-o", "wide").out.splitlines()
+        self.assertEqual(len(wide), 1 + len(names))
+        self.assertTrue(wide[0].startswith("CAUSE ") and wide[0].endswith("FIX"), wide[0])
+        bare = self.slipway(self.sim, "doctor", "--pdbs", "-o", "wide", "--no-headers").out.splitlines()
+        self.assertEqual([line.split() for line in bare], [line.split() for line in wide[1:]])
+        self.assertIn("\ngroups:\n", self.slipway(self.sim, "doctor", "--pdbs", "-o", "yaml").out)
+        self.assertEqual(self.slipway(self.sim, "doctor", "-o", "jsonpath={.items[0].check}").out, "reach")
+
+    def test_the_whole_report(self) -> None:
+        """The server and the permissions first, then the groups, a sum at the end."""
+        out = self.slipway(self.sim, "doctor").out
+        self.assertRegex(out, r"^ok ok: https://|^\S+ ok: https://")
+        self.assertLess(out.index("ok: https://"), out.index("budget allows no disruption"))
+        self.assertRegex(out.splitlines()[-1], r"^\d+ ok, 4 warnings, 0 bad|^\d+ ok, \d+ warnings, 0 bad")
+        self.assertNotIn("https://", self.slipway(self.sim, "doctor", "--pdbs").out)
+
+    def test_commands_are_whole(self) -> None:
+        """What can be pasted is the same in the text and in the document, and a shell takes it for one command."""
+        doc = json.loads(self.slipway(self.sim, "doctor", "--pdbs", "-o", "json").out)
+        lines = [line.strip() for line in self.slipway(self.sim, "doctor", "--pdbs", "--all").out.splitlines()]
+        commands = [x["command"] for g in doc["groups"] for f in g["findings"] for x in f["fixes"] if "command" in x]
+        self.assertGreater(len(commands), 5)
+        for command in commands:
+            self.assertIn(command, lines)
+            words = shlex.split(command)
+            self.assertIn(words[0], ("kubectl", "slipway"))
+            if "-p" in words:
+                json.loads(words[words.index("-p") + 1])
+
+    def test_many(self) -> None:
+        """A screen is not filled by one cause: the first three, and how to see the others."""
+        with Sim("--scenario", "empty", "--nodes", "2") as sim:
+            for i in range(12):
+                body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"bare-{i:02}"},
+                        "spec": {"nodeName": f"w{i % 2 + 1}", "containers": [{"name": "c", "image": "example.com/a:1"}]}}
+                until(lambda: sim.client.call("POST", "/api/v1/namespaces/default/pods", body)[0] == 201, "the pod")
+            out = self.slipway(sim, "doctor", "--pdbs").out
+            self.assertIn("12 pods have no controller: nothing brings them back (BarePod)", out)
+            self.assertEqual(len(re.findall(r"^    default/bare-\d\d: ", out, re.M)), 3)
+            self.assertIn("and 9 more; 12 pods in all, on 2 nodes: w[1-2]", out)
+            self.assertEqual(len(re.findall(r"^    default/bare-\d\d: ", self.slipway(sim, "doctor", "--pdbs", "--all").out, re.M)), 12)
+            self.assertEqual(len(self.slipway(sim, "doctor", "--pdbs", "-o", "name").out.splitlines()), 12)
+            self.assertIn("  and 7 more: slipway status --details=health\n", self.slipway(sim, "status").out)
+            self.assertNotIn("more", self.slipway(sim, "status", "--details=health").out)
+
+
+class Status(Case):
+    def order(self, text: str) -> list[str]:
+        """The sections in the order in which they come, after the headline."""
+        return [word for line in text.splitlines()[1:] for word in SECTIONS if re.match(rf"{word}\b", line)]
+
+    def test_a_drain_at_work(self) -> None:
+        """Headline, blockers, waves, nodes that are not idle, locks: in this order, and only about what is going on."""
+        with Sim("--scenario", "pdb-stuck", "--speed", "20") as sim:
+            drain = subprocess.Popen([SLIPWAY, "drain", "w1", "--holder=night", "--reason=kernel"], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(KUBECONFIG=str(sim.kubeconfig)))
+            try:
+                def stuck() -> bool:
+                    node = sim.client.get("/api/v1/nodes/w1")
+                    at_work = any(c["type"] == "DrainInProgress" and c["status"] == "True" for c in node["status"]["conditions"])
+                    return at_work and "good" not in {p["metadata"]["labels"]["app"] for p in sim.client.pods("shop", spec__nodeName="w1")}
+                until(stuck, "the drain that only waits")
+                out = self.slipway(sim, "status").out
+                self.assertEqual(self.order(out), ["Blockers", "Waves", "Nodes", "Locks"], out)
+                self.assertTrue(out.startswith("Draining 1 of 3 nodes, 2 pods to go: blocked, "), out)
+                self.assertRegex(out, r"\n  \S+ PDBUnsatisfiable shop/web on w1, 1 pod")
+                self.assertNotIn("shop/single", out)  # of w2, which nobody drains
+                self.assertRegex(out, r"\nNodes\n  NODES .*\n  w1 +Ready +Blocked +2 +2 ")
+                self.assertEqual(self.order(self.slipway(sim, "status", "--details=all").out), ["Blockers", "Waves", "Nodes", "Locks"])
+                doc = json.loads(self.slipway(sim, "status", "-o", "json").out)
+                self.assertEqual([(w["nodes"], w["blocked"], w["podsLeft"]) for w in doc["waves"]], [(["w1"], 1, 2)])
+                self.assertEqual([(lock["nodes"], "kernel" in lock["heldBy"]) for lock in doc["locks"]], [(["w1"], True)])
+                self.assertEqual([i["phase"] for i in doc["items"]], ["Blocked", "Idle", "Idle"])
+                self.assertEqual(list(doc)[:7], ["schema", "summary", "blockers", "waves", "locks", "gates", "needReboot"])
+            finally:
+                drain.kill()
+                drain.wait(LIMIT)
+
+    def test_what_a_check_holds_back(self) -> None:
+        """A drain has told in an Event that storage is in the way: a gate, after the locks."""
+        with Sim("--scenario", "happy") as sim:
+            c = sim.client
+            c.patch("/api/v1/nodes/w1", {"spec": {"unschedulable": True}})
+            code, answer = c.call("PATCH", "/api/v1/nodes/w1/status", {"status": {"conditions": [
+                {"type": "DrainInProgress", "status": "True", "reason": "SlipwayDrain", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}},
+                "application/strategic-merge-patch+json")
+            self.assertEqual(code, 200, answer)
+            event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "w1.1", "namespace": "default"}, "reason": "DrainBlocked",
+                     "involvedObject": {"kind": "Node", "name": "w1", "uid": "w1"}, "message": "LastReplica x/pvc-1: the only healthy replica",
+                     "type": "Warning", "firstTimestamp": "2026-01-01T00:01:00Z", "lastTimestamp": "2026-01-01T00:01:00Z"}
+            code, answer = c.call("POST", "/api/v1/namespaces/default/events", event)
+            self.assertEqual(code, 201, answer)
+            out = self.slipway(sim, "status").out
+            self.assertEqual(self.order(out), ["Waves", "Nodes", "Locks", "Gates"], out)
+            self.assertRegex(out, r"\nGates\n  \S+ LastReplica x/pvc-1 on w1, 1 pod\n  -> slipway why w1\n$")
+            doc = json.loads(self.slipway(sim, "status", "-o", "json").out)
+            self.assertEqual([(g["code"], g["since"]) for g in doc["gates"]], [("LastReplica", "2026-01-01T00:01:00Z")])
+
+    def test_reboots(self) -> None:
+        with Sim("--scenario", "empty", "--nodes", "3") as sim:
+            mark = "flatcar-linux-update.v1.flatcar-linux.net/reboot-needed"
+            for node in ("w2", "w3"):
+                sim.client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {mark: "true"}}})
+            out = self.slipway(sim, "status").out
+            self.assertEqual(out, "All idle: 3 nodes. Every node is Ready.\n\n2 nodes need a reboot: w[2-3]\n\nNext: slipway plan drain w2\n")
+            sim.client.patch("/api/v1/nodes/w2", {"metadata": {"annotations": {"rebootmanager/status": "Rebooting"}}})
+            self.assertTrue(self.slipway(sim, "status").out.startswith("Rebooting 1 of 3 nodes. Of 3: 2 idle, 1 rebooting."))
+
+    def test_flags(self) -> None:
+        with Sim("--scenario", "happy") as sim:
+            self.assertEqual(self.slipway(sim, "status", "--details=none").out, self.slipway(sim, "status").out)
+            self.assertIn("\nNodes\n  NAME ", self.slipway(sim, "status", "--details=nodes").out)
+            done = self.slipway(sim, "status", "--details=some")
+            self.assertEqual(done.code, USAGE)
+            self.assertIn("none, nodes, health and all", done.err)
+            rows = self.slipway(sim, "status", "-o", "wide").out
+            self.assertTrue(rows.startswith("NAME ") and "BOOT-ID" in rows.splitlines()[0], rows)
+
+
+if __name__ == "__main__":
+    tap.main()

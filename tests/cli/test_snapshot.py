@@ -1,0 +1,163 @@
+"""The verb `snapshot`, and what is made of its file: `sim --snapshot`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import stat
+import sys
+import tempfile
+import unittest
+from datetime import datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import tap  # noqa: E402
+from program import SLIPWAY, Result, run  # noqa: E402
+from simulation import Sim, until  # noqa: E402
+
+ACCESS, USAGE = 4, 64
+HUSH = "hush-hush-9f2"  # stands for all that is nobody's business
+
+SECRETIVE = {
+    "apiVersion": "apps/v1", "kind": "Deployment",
+    "metadata": {"name": "web", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": HUSH, "example.com/key": HUSH}},
+    "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": {
+        "metadata": {"labels": {"app": "web"}, "annotations": {"vault.example.com/role": HUSH}},
+        "spec": {"terminationGracePeriodSeconds": 20, "containers": [{
+            "name": "web", "image": "example.com/web:1", "command": ["run", HUSH], "args": ["--token=" + HUSH],
+            "env": [{"name": "TOKEN", "value": HUSH}], "envFrom": [{"secretRef": {"name": "key"}}],
+            "livenessProbe": {"exec": {"command": ["check", HUSH]}},
+            "readinessProbe": {"httpGet": {"path": "/ready?" + HUSH, "port": 80,
+                                           "httpHeaders": [{"name": "Authorization", "value": HUSH}]}}}]}}}}
+
+
+def objects(path: Path) -> list[dict]:
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def pods_of(sim: Sim) -> list[tuple]:
+    return sorted((p["metadata"]["namespace"], p["metadata"]["name"], p["metadata"]["uid"], p["spec"].get("nodeName"), p["status"]["phase"])
+                  for p in sim.client.get("/api/v1/pods")["items"])
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+
+class Snapshot(Case):
+    def test_file(self) -> None:
+        """One object a line between a first and a last one, plain or compressed, for its owner alone."""
+        with Sim("--nodes", "4") as sim:
+            for name in ("s.json", "s.json.gz"):
+                path = self.directory / name
+                done = run("snapshot", "--out", str(path), KUBECONFIG=str(sim.kubeconfig))
+                self.assertEqual((done.code, done.err), (0, ""))
+                self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+                lines = objects(path)
+                self.assertEqual((lines[0]["slipway"], lines[0]["v"]), ("snapshot", 1))
+                self.assertEqual(lines[-1]["slipway"], "end")
+                kinds = [o["kind"] for o in lines[1:-1]]
+                self.assertEqual(kinds.count("Node"), 4)
+                self.assertEqual(lines[-1]["objects"]["Pod"], kinds.count("Pod"))
+                self.assertRegex(done.out, rf"(?m)^Pod +{kinds.count('Pod')}$")
+                self.assertLess(kinds.index("Node"), kinds.index("Pod"))
+                self.assertIn(f"Wrote {path} (", done.out)
+            self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["s.json", "s.json.gz"])
+
+    def test_nothing_secret(self) -> None:
+        with Sim("--nodes", "2", "--scenario", "empty") as sim:
+            c = sim.client
+            for kind, body in (("secrets", {"stringData": {"a": HUSH}}), ("configmaps", {"data": {"a": HUSH}})):
+                self.assertEqual(c.call("POST", f"/api/v1/namespaces/default/{kind}", {"metadata": {"name": "key"}, **body})[0], 201)
+            self.assertEqual(c.call("POST", "/apis/apps/v1/namespaces/default/deployments", SECRETIVE)[0], 201)
+            until(lambda: [p for p in c.pods() if p["status"]["phase"] == "Running"], "a pod")
+            path = self.directory / "s.json"
+            self.assertEqual(run("snapshot", "--out", str(path), KUBECONFIG=str(sim.kubeconfig)).code, 0)
+        text = path.read_text()
+        self.assertNotIn(HUSH, text)
+        self.assertNotIn('"Secret"', text)
+        self.assertIn("example.com/web:1", text)
+
+    def test_mistakes(self) -> None:
+        done = run("snapshot")
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("say where to write it: --out FILE", done.err)
+        with Sim("--nodes", "1", "--scenario", "empty") as sim:
+            done = run("snapshot", "--out", "/nonexistent/x", KUBECONFIG=str(sim.kubeconfig))
+            self.assertEqual((done.code, done.out), (USAGE, ""))
+            self.assertIn("cannot write /nonexistent/x", done.err)
+            kubeconfig = self.directory / "k"
+            kubeconfig.write_text(sim.kubeconfig.read_text())
+        path = self.directory / "old.json"
+        path.write_text("precious")
+        done = run("snapshot", "--out", str(path), KUBECONFIG=str(kubeconfig))
+        self.assertEqual(done.code, ACCESS)
+        self.assertEqual(path.read_text(), "precious")  # what was there stays when nothing comes of it
+        self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["k", "old.json"])
+
+
+class Served(Case):
+    def take(self, *args: str) -> tuple[Path, list[tuple]]:
+        path = self.directory / "s.json.gz"
+        with Sim(*args) as sim:
+            done = run("snapshot", "--out", str(path), KUBECONFIG=str(sim.kubeconfig))
+            self.assertEqual(done.code, 0, done.err)
+            return path, pods_of(sim)
+
+    def test_the_same_cluster(self) -> None:
+        """Pods with their uids on their nodes, and nothing begins to move."""
+        for args in (("--nodes", "5"), ("--scenario", "stateful"), ("--scenario", "control-plane")):
+            with self.subTest(args):
+                path, pods = self.take(*args)
+                with Sim("--snapshot", str(path), "--speed", "100") as copy:
+                    self.assertIn("It is a copy of another, as that was at 20", copy.out)
+                    self.assertEqual(pods_of(copy), pods)
+                    until(lambda: self.minutes(copy) > 5, "five minutes")
+                    self.assertEqual(pods_of(copy), pods)
+
+    @staticmethod
+    def minutes(sim: Sim) -> float:
+        """How old the newest heartbeat is beside the oldest creation of a lease: by the simulated clock alone."""
+        leases = sim.client.get("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")["items"]
+        times = [(datetime.fromisoformat(x["spec"]["renewTime"].replace("Z", "+00:00"))
+                  - datetime.fromisoformat(x["metadata"]["creationTimestamp"].replace("Z", "+00:00"))).total_seconds() for x in leases]
+        return max(times, default=0) / 60
+
+    def test_it_lives(self) -> None:
+        """A pod that is deleted is replaced; a drain works."""
+        path, _ = self.take("--nodes", "5")
+        done = run("sim", "--snapshot", str(path), "--speed", "20", "--", SLIPWAY, "drain", "w1")
+        self.assertEqual(done.code, 0, done.err)
+        self.assertIn("node/w1 drained", done.out)
+
+    def test_mistakes(self) -> None:
+        path, _ = self.take("--nodes", "2", "--scenario", "empty")
+        for args, code, words in (
+                (("--snapshot", str(path), "--nodes", "3"), USAGE, "--snapshot is the whole cluster"),
+                (("--snapshot", str(path), "--scenario", "zones"), USAGE, "--snapshot is the whole cluster"),
+                (("--snapshot", str(self.directory / "none")), USAGE, "No such file"),
+                (("--snapshot", "/dev/null"), USAGE, "is no regular file"),
+                (("--snapshot", SLIPWAY), USAGE, "")):
+            with self.subTest(args):
+                done = run("sim", *args, "--", "true")
+                self.assertEqual((done.code, done.out), (code, ""), done.err)
+                self.assertIn(words, done.err)
+                self.assertEqual(len(done.err.splitlines()), 1 + ("See '" in done.err), done.err)
+
+    def test_cut_off(self) -> None:
+        path, _ = self.take("--nodes", "2", "--scenario", "empty")
+        data = path.read_bytes()
+        for part in (0.2, 0.5, 0.99):
+            path.write_bytes(data[:int(len(data) * part)])
+            done: Result = run("sim", "--snapshot", str(path), "--", "true")
+            self.assertEqual(done.code, USAGE, done.err)
+
+
+if __name__ == "__main__":
+    tap.main()
