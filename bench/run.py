@@ -6,6 +6,10 @@
   transform that drops managedFields, and by Slipway (build/bench/hold), which take turns.
 - The simulator (bench/simulate.py): events a second of one core on a fleet of fifty nodes that is rebooted node after
   node; the memory of 5,000 nodes and 150,000 pods; a full list of pods over HTTPS, in turns with the API server's.
+- Steps of a drain (bench/steps.py): what an event costs with 50, 500 and 5,000 nodes under way, without a server.
+- Plans and answers of why (bench/plans.py): 5,000 nodes with 150,000 pods, without a server; plans beside their lower bound.
+- Drains (bench/drain.py): one node and twenty, slow pods and instant ones, by kubectl and by Slipway in turns.
+- Rehearsals (bench/rehearsals.py): what `slipway rehearse` says of twenty drains, and what then happens.
 - The start of `slipway version` and of `kubectl version --client`, in turns.
 - The size of the stripped program.
 
@@ -29,14 +33,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import load
+import drain
+import plans
+import rehearsals
+import steps
 from agree import disagreements
 from measure import Held, HoldFailed, hold, start_times
 from simulate import LargeSimulator, events_per_second, list_rates, play
 
-from binaries import SKIP_STATUS, Binaries, BuildFailed, Unavailable
+from binaries import CONTROL_PLANE, SKIP_STATUS, Binaries, BuildFailed, Unavailable
 from process import ClusterError, Died
 
 ROOT = Path(__file__).resolve().parent.parent
+PARTS = ("hold", "lists", "sim", "steps", "plan", "drain", "rehearse", "start", "size")
+IN_PROCESS = {"sim", "steps", "plan", "size"}  # need nobody else's program
 GO, GO_TRANSFORM, SLIPWAY = "client-go", "client-go, no managedFields", "slipway"
 
 
@@ -89,10 +99,14 @@ class Bench:
                                            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
 
     def run(self) -> int:
-        self.binaries.need("kube-apiserver", "etcd", "kubectl", "informers")
         parts = {"hold": ("holding a large cluster", self.holding), "lists": ("lists of pods", self.listing),
-                 "sim": ("simulating", self.simulating), "start": ("start", self.starting), "size": ("size", self.size)}
-        for name in self.arguments.only or parts:
+                 "sim": ("simulating", self.simulating), "steps": ("steps of a drain", self.stepping), "plan": ("plans", self.planning),
+                 "drain": ("draining", self.draining), "rehearse": ("rehearsing", self.rehearsing),
+                 "start": ("start", self.starting), "size": ("size", self.size)}
+        chosen = self.arguments.only or list(parts)
+        if not set(chosen) <= IN_PROCESS:
+            self.binaries.need("kube-apiserver", "etcd", "kubectl", "informers")
+        for name in chosen:
             self.attempt(*parts[name])
         if self.figures:
             print(table([["figure", "measured", "wanted", "met"]] + [f.row() for f in self.figures]))
@@ -206,6 +220,51 @@ class Bench:
             Figure("simulated events a second of one core", best, "", "at least 100000", best >= 100000),
             at_most("5,000 nodes and 150,000 pods, simulated", large["peak_rss_kb"] / 1024, " MiB", 2048)]
 
+    # -- drains ------------------------------------------------------------------------------------------------------
+
+    def stepping(self) -> None:
+        say("steps of drains in process")
+        found = steps.measure(self.slipway.parent / "bench" / "steps", self.arguments.rounds)
+        self.numbers["steps"] = found
+        print(table(steps.rows(found)) + "\n", flush=True)
+        self.figures += [at_most(v.name, v.value, v.unit, v.most) for v in steps.verdicts(found)]
+
+    def planning(self) -> None:
+        say("plans and answers of why, in process")
+        found = plans.measure(self.slipway.parent / "bench" / "plan", self.arguments.rounds)
+        why = plans.measure_why(self.slipway.parent / "bench" / "why", self.arguments.rounds)
+        with tempfile.TemporaryDirectory() as scratch:
+            fleet = plans.plan_fleet(self.slipway, Path(scratch))
+        self.numbers["plan"] = found
+        self.numbers["plan_fleet"] = fleet
+        self.numbers["why"] = why
+        print(table(plans.rows(found, fleet)) + "\n\n" + table(plans.why_rows(why)) + "\n", flush=True)
+        self.figures += [at_most(v.name, v.value, v.unit, v.most)
+                         for v in plans.verdicts(found, fleet) + plans.why_verdicts(why)]
+
+    def draining(self) -> None:
+        if not drain.has_drain(self.slipway):
+            raise HoldFailed(f"{self.slipway} has no verb drain")
+        self.binaries.need(*CONTROL_PLANE)
+        say("drains by kubectl and by slipway: this takes a quarter of an hour")
+        found = drain.measure(self.binaries, self.slipway, list(drain.PARTS), self.arguments.drains, [drain.KUBECTL, drain.SLIPWAY],
+                              lambda text: say(f"  {text}"))
+        print(table(drain.rows(found)) + "\n", flush=True)
+        self.numbers["drain"] = {part: [run.numbers() for run in runs] for part, runs in found.items()}
+        self.figures += [at_most(v.name, v.value, v.unit, v.most) for v in drain.verdicts(found)]
+
+    def rehearsing(self) -> None:
+        if not drain.has_drain(self.slipway):
+            raise HoldFailed(f"{self.slipway} has no verb drain")
+        self.binaries.need(*CONTROL_PLANE)
+        seed = rehearsals.any_seed()
+        say(f"rehearsals and the drains that follow, seed {seed}: this takes twenty minutes")
+        found = rehearsals.measure(self.binaries, self.slipway, seed, rehearsals.OBSERVED, rehearsals.DRAINS, rehearsals.RUNS,
+                                   lambda text: say(f"  {text}"))
+        print(table(rehearsals.rows(found)) + "\n", flush=True)
+        self.numbers["rehearse"] = found.numbers()
+        self.figures += [Figure(v.name, v.value, v.unit, v.bound, v.met) for v in rehearsals.verdicts(found)]
+
     # -- start and size ----------------------------------------------------------------------------------------------
 
     def starting(self) -> None:
@@ -236,13 +295,14 @@ class Bench:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", choices=["hold", "lists", "sim", "start", "size"], metavar="PART",
-                        help="hold, lists, sim, start or size; may be given again")
+    parser.add_argument("--only", action="append", choices=PARTS, metavar="PART",
+                        help=f"{', '.join(PARTS[:-1])} or {PARTS[-1]}; may be given again")
     parser.add_argument("--nodes", type=int, default=1000, metavar="N")
     parser.add_argument("--apps", type=int, default=300, metavar="N")
     parser.add_argument("--replicas", type=int, default=100, metavar="N", help="pods of each application")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each holder")
     parser.add_argument("--settle", type=float, default=15, metavar="SECONDS", help="watching before rest is measured")
+    parser.add_argument("--drains", type=int, default=1, metavar="N", help="runs of each drain")
     parser.add_argument("--starts", type=int, default=40, metavar="N", help="runs of each start")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
