@@ -4,16 +4,20 @@
 # PREFIX       where `make install` puts things, below DESTDIR
 # T            only tests (or checks) that have this in their name
 # MESON_FLAGS  for a build directory that does not exist yet
+# SEEDS        how many of `make soak`
+# PLANTS       of `make soak`: 1 tests the oracle instead, with faults built in
 BUILD = build
 PREFIX = /usr/local
 DESTDIR =
 T =
 MESON_FLAGS =
+SEEDS = 1000
+PLANTS =
 
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false
 PROGRAMS = SLIPWAY='$(abspath $(BUILD))/slipway' PROBE='$(abspath $(BUILD))/tests/cluster/probe'
 
-.PHONY: all test test-asan test-cluster test-fresh fuzz demo bench lint format install clean help
+.PHONY: all test test-asan test-cluster test-fresh fuzz demo bench soak lint format install clean help
 all: ready-build ## build the program: build/slipway
 	ninja -C $(BUILD) slipway
 
@@ -45,6 +49,11 @@ demo: all ## build it and show what it can do, on simulated clusters
 bench: ready-test ## measure beside client-go and kubectl (needs Go once); prints ratios
 	ninja -C $(BUILD)
 	@$(PROGRAMS) python3 bench/run.py
+
+soak: ready-test ## SEEDS random drains of random clusters under faults, watched by an oracle
+	ninja -C $(BUILD) tests/sim/soak
+	@$(if $(PLANTS),python3 tests/sim/plants.py --build $(BUILD) --seeds $(SEEDS),\
+	    $(BUILD)/tests/sim/soak --seeds $(SEEDS) --jobs $$(nproc) --table)
 
 lint: ready-lint ## layout, static analysis, layers, scripts; T=pattern picks some checks
 	ninja -C $(BUILD)

@@ -22,7 +22,10 @@ show() {
         printf '%s\n' "$out"
         return "$status"
     }
-    printf '%s\n' "$out" | awk -v n="$lines" 'NR <= n { print } END { if (NR > n) printf "... %d more lines\n", NR - n }'
+    printf '%s\n' "$out" | awk -v n="$lines" -v last="${last:-0}" '{ line[NR] = $0 }
+        END { for (i = 1; i <= NR && i <= n; i++) print line[i]
+              if (NR > n + last) printf "... %d more lines\n", NR - n - last
+              for (i = (NR > n + last ? NR - last : n) + 1; i <= NR; i++) print line[i] }'
 }
 
 # Inside of a simulated cluster: KUBECONFIG is set.
@@ -30,13 +33,22 @@ inside_healthy() {
     show 8 "$program" status
     show 4 "$program" status -l topology.kubernetes.io/zone=b -o wide
     show 100 "$program" status w7 -o 'jsonpath={.items[0]}'
+    show 14 "$program" drain w1 --reason 'a new kernel'
+    show 100 "$program" status w1
+    show 100 "$program" uncordon w1
+    say 'All fifty, five at a time, as fast as their budgets allow, each put back as soon as it is empty:'
+    set -- drain -l kubernetes.io/os=linux --max-unavailable 5 --uncordon
+    last=6 show 8 "$program" plan "$@"
+    if [ -t 2 ]; then
+        printf '\n$ slipway %s\n' "$*"
+        "$program" "$@" >/dev/null
+    else
+        last=3 show 10 "$program" "$@" --progress=plain
+    fi
     if command -v kubectl >/dev/null; then
-        say 'The same cluster to kubectl, which can move pods today:'
+        say 'The same cluster to kubectl:'
         show 6 kubectl get nodes
         show 6 kubectl get deployments,statefulsets,poddisruptionbudgets -n shop-1
-        show 12 kubectl drain w1 --ignore-daemonsets
-        show 100 "$program" status w1
-        show 100 kubectl uncordon w1
     else
         say 'With kubectl on PATH this would also show the same cluster through it.'
     fi
@@ -44,6 +56,9 @@ inside_healthy() {
 
 inside_stuck() {
     show 100 "$program" status
+    say 'what a drain says that waits for them, until its patience ends (exit status 3),'
+    printf '\n$ slipway drain w1 --timeout 5s\n'
+    "$program" drain w1 --timeout 5s 2>&1 || [ $? = 3 ]
     say 'and what doctor says about the reason:'
     printf '\n$ slipway doctor | tail -n 7\n'
     "$program" doctor | tail -n 7
@@ -66,6 +81,6 @@ say 'There are more of these:'
 show 100 "$program" sim --scenario help
 cat <<'END'
 
-This version looks; it cannot drain a node itself yet. To play: 'slipway sim', and then the lines that it prints. What is simulated
-how is in docs/simulator.md; with a cluster and a kubeconfig at hand, see the README for what works there.
+To play: 'slipway sim', and then the lines that it prints. What is simulated how is in docs/simulator.md; with a cluster and a
+kubeconfig at hand, see the README for what works there.
 END

@@ -9,7 +9,8 @@ set -eu
 # cmocka is part of `build`, so that one configured build directory serves `make` and `make test`.
 build='gcc libc6-dev libcmocka-dev libcurl4-openssl-dev libevent-dev libjansson-dev libssl-dev
     libyaml-dev meson ninja-build pkgconf python3 zlib1g-dev'
-test="$build ca-certificates openssl"
+# ClusterShell judges our node sets.
+test="$build ca-certificates openssl python3-clustershell"
 lint="$test clang-format clang-tidy git pyflakes3 shellcheck"
 fuzz="$build clang libclang-rt-dev"
 ci="$lint fish mandoc zsh" # a few tests are skipped without them
