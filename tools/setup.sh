@@ -13,7 +13,7 @@ build='gcc libc6-dev libcmocka-dev libcurl4-openssl-dev libevent-dev libjansson-
 test="$build ca-certificates openssl python3-clustershell"
 lint="$test clang-format clang-tidy git pyflakes3 shellcheck"
 fuzz="$build clang libclang-rt-dev"
-ci="$lint fish mandoc zsh" # a few tests are skipped without them
+ci="$lint fish mandoc spin zsh" # a few tests are skipped without them
 
 # Tests put their own in place of these.
 lists=${SLIPWAY_APT_LISTS:-/var/lib/apt/lists}
