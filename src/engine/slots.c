@@ -1,0 +1,359 @@
+/* The record of a policy's slots. */
+#include "engine/slots.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/jsonw.h"
+#include "base/timefmt.h"
+
+enum { TEXT_MAX = 256 }; /* names have at most 253 characters */
+
+static const char *const state_words[SLOT_STATES] = {
+    [SLOT_TAKEN] = "taken",
+    [SLOT_GRANTED] = "granted",
+    [SLOT_STEADY] = "steady",
+    [SLOT_RETURNED] = "returned",
+};
+
+const char *slot_state_word(enum slot_state state) {
+    return state_words[state];
+}
+
+void slots_done(struct slots *s) {
+    vec_done(&s->list);
+    vec_done(&s->waiting);
+}
+
+/* --- finding --- */
+
+/* Both lists are sorted by node: where that one is, or would be. */
+#define PLACE(v, name)                                                                             \
+    ({                                                                                             \
+        size_t lo_ = 0, hi_ = (v)->len;                                                            \
+        while (lo_ < hi_) {                                                                        \
+            size_t mid_ = lo_ + (hi_ - lo_) / 2;                                                   \
+            if (strcmp((v)->p[mid_].node, name) < 0)                                               \
+                lo_ = mid_ + 1;                                                                    \
+            else                                                                                   \
+                hi_ = mid_;                                                                        \
+        }                                                                                          \
+        lo_;                                                                                       \
+    })
+#define IS_AT(v, i, name) ((i) < (v)->len && streq((v)->p[i].node, name))
+#define INSERT(v, i)                                                                               \
+    ({                                                                                             \
+        (void)vec_push(v);                                                                         \
+        memmove(&(v)->p[(i) + 1], &(v)->p[i], ((v)->len - 1 - (i)) * sizeof *(v)->p);              \
+        &(v)->p[i];                                                                                \
+    })
+#define REMOVE(v, i)                                                                               \
+    do {                                                                                           \
+        memmove(&(v)->p[i], &(v)->p[(i) + 1], ((v)->len - 1 - (i)) * sizeof *(v)->p);              \
+        (v)->len--;                                                                                \
+    } while (0)
+
+const struct slot *slots_holder(const struct slots *s, const char *node) {
+    size_t i = PLACE(&s->list, node);
+    return IS_AT(&s->list, i, node) ? &s->list.p[i] : NULL;
+}
+
+const struct slot_wish *slots_waits(const struct slots *s, const char *node) {
+    size_t i = PLACE(&s->waiting, node);
+    return IS_AT(&s->waiting, i, node) ? &s->waiting.p[i] : NULL;
+}
+
+/* --- reading --- */
+
+/* NULL when it is missing or cannot be what it should. */
+static const char *text(struct arena *arena, const json_t *obj, const char *key) {
+    const char *s = json_str(obj, key);
+    size_t len = s ? strlen(s) : 0;
+    return len && len <= TEXT_MAX ? arena_strndup(arena, s, len) : NULL;
+}
+
+/* 0 when it is missing, -1 when it is no time. */
+static int64_t moment(const json_t *obj, const char *key) {
+    const json_t *v = json_object_get(obj, key);
+    int64_t t;
+    if (!v)
+        return 0;
+    return json_is_string(v) && time_parse(json_string_value(v), json_string_length(v), &t) ? t
+                                                                                            : -1;
+}
+
+static enum slot_state state_of(const json_t *obj) {
+    const char *word = json_str(obj, "state");
+    for (unsigned i = 0; word && i < SLOT_STATES; i++)
+        if (streq(word, state_words[i]))
+            return (enum slot_state)i;
+    return SLOT_STATES;
+}
+
+/* What is wrong with it, or NULL. */
+static const char *read_slot(const json_t *obj, struct arena *arena, struct slots *out) {
+    struct slot s = {
+        .id = text(arena, obj, "id"),
+        .node = text(arena, obj, "node"),
+        .uid = text(arena, obj, "uid"),
+        .operation = text(arena, obj, "operation"),
+        .by = text(arena, obj, "by"),
+        .state = state_of(obj),
+        .boot = text(arena, obj, "boot"),
+        .since = moment(obj, "since"),
+        .granted = moment(obj, "granted"),
+        .steady = moment(obj, "steady"),
+    };
+    if (!s.id || !s.node || !s.uid || !s.operation || !s.by)
+        return "a slot does not say who holds it";
+    if (s.state == SLOT_STATES)
+        return "a slot is in a state that is not known";
+    if ((s.state == SLOT_GRANTED || s.state == SLOT_STEADY) && !s.boot)
+        return "a slot is granted to no boot";
+    if (s.since < 0 || s.granted < 0 || s.steady < 0)
+        return "a slot has a time that is none";
+    if (!s.boot)
+        s.boot = "";
+    size_t i = PLACE(&out->list, s.node);
+    if (IS_AT(&out->list, i, s.node))
+        return "a node holds two slots";
+    *INSERT(&out->list, i) = s;
+    return NULL;
+}
+
+static const char *read_wish(const json_t *obj, struct arena *arena, struct slots *out) {
+    struct slot_wish w = {
+        .node = text(arena, obj, "node"),
+        .operation = text(arena, obj, "operation"),
+        .by = text(arena, obj, "by"),
+        .since = moment(obj, "since"),
+        .asked = moment(obj, "asked"),
+    };
+    if (!w.node || !w.operation || !w.by)
+        return "it does not say who waits";
+    if (w.since < 0 || w.asked < 0)
+        return "one who waits has a time that is none";
+    size_t i = PLACE(&out->waiting, w.node);
+    if (IS_AT(&out->waiting, i, w.node))
+        return "a node waits twice";
+    *INSERT(&out->waiting, i) = w;
+    return NULL;
+}
+
+static const char *read_all(const json_t *root, struct arena *arena, struct slots *out) {
+    const json_t *slots = json_object_get(root, "slots"),
+                 *waiting = json_object_get(root, "waiting"), *item,
+                 *fence = json_object_get(root, "fence");
+    const char *problem = NULL;
+    size_t i;
+    if (!json_is_integer(fence) || json_integer_value(fence) < 0 ||
+        json_integer_value(fence) > INT32_MAX)
+        return "it has no fence";
+    if (!json_is_array(slots) || (waiting && !json_is_array(waiting)))
+        return "it has no list of slots";
+    out->fence = (int32_t)json_integer_value(fence);
+    json_array_foreach(slots, i, item) if (!problem) problem = read_slot(item, arena, out);
+    json_array_foreach(waiting, i, item) if (!problem) problem = read_wish(item, arena, out);
+    return problem;
+}
+
+int slots_parse(struct view json, struct arena *arena, struct slots *out, struct err *err) {
+    *out = SLOTS_INIT;
+    if (!json.len)
+        return 0;
+    _cleanup_json_ json_t *root = json_loadb(json.p, json.len, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *v = json_object_get(root, "v");
+    if (!json_is_integer(v))
+        return err_set(err, EINVAL, "this is no record of slots");
+    if (json_integer_value(v) != SLOTS_VERSION)
+        return err_set(err, ENOTSUP,
+                       "the record of slots is of version %lld, this program knows version %d",
+                       (long long)json_integer_value(v), SLOTS_VERSION);
+    const char *problem = read_all(root, arena, out);
+    if (!problem)
+        return 0;
+    slots_done(out);
+    *out = SLOTS_INIT;
+    return err_set(err, EINVAL, "the record of slots cannot be used: %s", problem);
+}
+
+/* --- writing --- */
+
+static void write_time(struct jsonw *w, const char *key, int64_t at) {
+    char buf[TIMEFMT_LEN];
+    if (at)
+        jsonw_kstr(w, key, time_format(at, false, buf));
+}
+
+void slots_write(const struct slots *s, struct str *json) {
+    struct jsonw w;
+    jsonw_init(&w, json, false);
+    jsonw_begin(&w, '{');
+    jsonw_kint(&w, "v", SLOTS_VERSION);
+    jsonw_kint(&w, "fence", s->fence);
+    jsonw_kbegin(&w, "slots", '[');
+    for (size_t i = 0; i < s->list.len; i++) {
+        const struct slot *one = &s->list.p[i];
+        jsonw_begin(&w, '{');
+        jsonw_kstr(&w, "id", one->id);
+        jsonw_kstr(&w, "node", one->node);
+        jsonw_kstr(&w, "uid", one->uid);
+        jsonw_kstr(&w, "operation", one->operation);
+        jsonw_kstr(&w, "by", one->by);
+        jsonw_kstr(&w, "state", slot_state_word(one->state));
+        jsonw_kopt(&w, "boot", one->boot);
+        write_time(&w, "since", one->since);
+        write_time(&w, "granted", one->granted);
+        write_time(&w, "steady", one->steady);
+        jsonw_end(&w);
+    }
+    jsonw_end(&w);
+    jsonw_kbegin(&w, "waiting", '[');
+    for (size_t i = 0; i < s->waiting.len; i++) {
+        const struct slot_wish *one = &s->waiting.p[i];
+        jsonw_begin(&w, '{');
+        jsonw_kstr(&w, "node", one->node);
+        jsonw_kstr(&w, "operation", one->operation);
+        jsonw_kstr(&w, "by", one->by);
+        write_time(&w, "since", one->since);
+        write_time(&w, "asked", one->asked);
+        jsonw_end(&w);
+    }
+    jsonw_end(&w);
+    jsonw_end(&w);
+}
+
+/* --- changing --- */
+
+static const char *copy(struct arena *arena, const char *s) {
+    return arena_strndup(arena, s, strlen(s));
+}
+
+int slots_adopt(struct slots *s, int32_t fence, struct err *err) {
+    if (s->fence > fence)
+        return err_set(err, ESTALE, "somebody else leads: its term is %d, this one's is %d",
+                       s->fence, fence);
+    if (s->fence == fence)
+        return 1;
+    s->fence = fence;
+    return 0;
+}
+
+int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, struct arena *arena) {
+    const struct slot *held = slots_holder(s, wish->node);
+    if (held && held->state != SLOT_RETURNED && held->state != SLOT_STEADY)
+        return 1;
+    size_t i = PLACE(&s->waiting, wish->node);
+    if (IS_AT(&s->waiting, i, wish->node)) {
+        struct slot_wish *known = &s->waiting.p[i];
+        if (wish->asked - known->asked < refresh)
+            return 1;
+        known->asked = wish->asked;
+        return 0;
+    }
+    *INSERT(&s->waiting, i) = (struct slot_wish){
+        .node = copy(arena, wish->node),
+        .operation = copy(arena, wish->operation),
+        .by = copy(arena, wish->by),
+        .since = wish->since,
+        .asked = wish->asked,
+    };
+    return 0;
+}
+
+int slots_forget(struct slots *s, int64_t before) {
+    size_t kept = 0, had = s->waiting.len;
+    for (size_t i = 0; i < had; i++)
+        if (s->waiting.p[i].asked >= before)
+            s->waiting.p[kept++] = s->waiting.p[i];
+    s->waiting.len = kept;
+    return kept == had;
+}
+
+int slots_take(struct slots *s, const struct slot *slot, size_t limit, struct arena *arena,
+               struct err *err) {
+    size_t i = PLACE(&s->list, slot->node);
+    if (IS_AT(&s->list, i, slot->node))
+        return err_set(err, EBUSY, "node %s holds a slot already", slot->node);
+    if (s->list.len >= limit)
+        return err_set(err, EBUSY, "all %zu slots are held", limit);
+    *INSERT(&s->list, i) = (struct slot){
+        .id = copy(arena, slot->id),
+        .node = copy(arena, slot->node),
+        .uid = copy(arena, slot->uid),
+        .operation = copy(arena, slot->operation),
+        .by = copy(arena, slot->by),
+        .state = SLOT_TAKEN,
+        .boot = "",
+        .since = slot->since,
+    };
+    i = PLACE(&s->waiting, slot->node);
+    if (IS_AT(&s->waiting, i, slot->node))
+        REMOVE(&s->waiting, i);
+    return 0;
+}
+
+static struct slot *held(struct slots *s, const char *id, struct err *err) {
+    for (size_t i = 0; i < s->list.len; i++)
+        if (streq(s->list.p[i].id, id))
+            return &s->list.p[i];
+    err_set(err, ENOENT, "holding %s is over", id);
+    return NULL;
+}
+
+static int wrong_state(const struct slot *slot, const char *what, struct err *err) {
+    return err_set(err, EINVAL, "the slot of node %s is %s: it cannot be %s", slot->node,
+                   slot_state_word(slot->state), what);
+}
+
+int slots_grant(struct slots *s, const char *id, const char *boot, int64_t now, struct arena *arena,
+                struct err *err) {
+    struct slot *slot = held(s, id, err);
+    if (!slot)
+        return -ENOENT;
+    if (slot->state == SLOT_GRANTED && streq(slot->boot, boot))
+        return 1;
+    if (slot->state != SLOT_TAKEN || str_empty(boot))
+        return wrong_state(slot, "granted", err);
+    slot->state = SLOT_GRANTED;
+    slot->boot = copy(arena, boot);
+    slot->granted = now;
+    return 0;
+}
+
+int slots_return(struct slots *s, const char *id, struct err *err) {
+    struct slot *slot = held(s, id, err);
+    if (!slot)
+        return -ENOENT;
+    if (slot->state == SLOT_RETURNED)
+        return 1;
+    slot->state = SLOT_RETURNED;
+    return 0;
+}
+
+int slots_free(struct slots *s, const char *id, struct err *err) {
+    struct slot *slot = held(s, id, err);
+    if (!slot)
+        return -ENOENT;
+    if (slot->state != SLOT_RETURNED)
+        return wrong_state(slot, "freed", err);
+    REMOVE(&s->list, (size_t)(slot - s->list.p));
+    return 0;
+}
+
+int slots_report(struct slots *s, const char *node, int64_t now) {
+    size_t i = PLACE(&s->list, node);
+    if (!IS_AT(&s->list, i, node) || s->list.p[i].state != SLOT_GRANTED)
+        return 1;
+    s->list.p[i].state = SLOT_STEADY;
+    s->list.p[i].steady = now;
+    return 0;
+}
+
+bool slots_may_go(const struct slots *s, const char *node, const char *uid, const char *boot) {
+    const struct slot *slot = slots_holder(s, node);
+    return slot && slot->state == SLOT_GRANTED && streq(slot->uid, uid) && !str_empty(boot) &&
+           streq(slot->boot, boot);
+}

@@ -1,0 +1,114 @@
+/* Slots: the right to be out of service. Who holds those of a policy, and who waits for one, is one
+ * record in one object (the ConfigMap slipway-slots-<policy>), changed by compare-and-swap only, so
+ * that no clock and no leader is needed for "never more than N":
+ *
+ *     {"v":1,"fence":7,
+ *      "slots":[{"id":"6f0c...","node":"w1","uid":"...","operation":"Reboot","by":"fleetlock",
+ *                "state":"granted","boot":"...","since":"2026-11-16T08:00:00Z","granted":"..."}],
+ *      "waiting":[{"node":"w2","operation":"Reboot","by":"fleetlock","since":"...","asked":"..."}]}
+ *
+ * A holding goes through
+ *
+ *     taken -> granted -> steady -> returned -> (gone)
+ *
+ * and may leave out steady (it came back by itself), or granted and steady (it was let go before
+ * anybody was told to go on). Only in `granted`, and only in the boot that it was granted to, may a
+ * node be told to reboot. Nothing leads back from `granted` by time.
+ *
+ * The rules of proofs/slots.pml that bind those who use this:
+ *  - what a client reports is written (slots_report()) before it is answered;
+ *  - a Node is changed for a slot in this order: read the Node, read the slots again from the
+ *    quorum, write the Node on the version that was read;
+ *  - a cordon carries the `id` of the holding, and one of another id is somebody else's.
+ *
+ * Whoever leads writes the number of its term (`fence`) before anything else, which makes every
+ * write of an earlier leader fail, and refuses to go on where a later one has been.
+ *
+ * Pure. A record of a newer version is refused, never misread. */
+#ifndef ENGINE_SLOTS_H
+#define ENGINE_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+enum { SLOTS_VERSION = 1 };
+
+enum slot_state {
+    SLOT_TAKEN,    /* the node is being cordoned and drained */
+    SLOT_GRANTED,  /* it may go */
+    SLOT_STEADY,   /* it has reported that it is steady; nobody is told to go any more */
+    SLOT_RETURNED, /* what was changed is being put back */
+    SLOT_STATES,
+};
+
+struct slot {
+    const char *id; /* of the holding: another one each time */
+    const char *node, *uid;
+    const char *operation, *by; /* what for, and who asked */
+    enum slot_state state;
+    const char *boot;               /* that it was granted to; "" before */
+    int64_t since, granted, steady; /* wall clock; 0: not yet */
+};
+
+struct slot_wish {
+    const char *node, *operation, *by;
+    int64_t since, asked; /* for the first and for the last time */
+};
+
+/* In order of the nodes' names, each node at most once in either. Texts are the arena's. */
+struct slots {
+    int32_t fence;
+    VEC(struct slot) list;
+    VEC(struct slot_wish) waiting;
+};
+#define SLOTS_INIT ((struct slots){0})
+void slots_done(struct slots *s);
+
+/* -EINVAL when it is no such record, -ENOTSUP when it is of a newer version; nothing is in `out`
+ * then. "" is an empty one. */
+int slots_parse(struct view json, struct arena *arena, struct slots *out, struct err *err);
+void slots_write(const struct slots *s, struct str *json);
+
+const char *slot_state_word(enum slot_state state); /* "granted" */
+
+/* NULL: it holds none, does not wait. Valid until the next change. */
+const struct slot *slots_holder(const struct slots *s, const char *node);
+const struct slot_wish *slots_waits(const struct slots *s, const char *node);
+
+/* --- changing a copy of it, which is then written by compare-and-swap ---
+ *
+ * 0: it has changed and is to be written. 1: there is nothing to write. Negative: it may not be,
+ * and is as it was. */
+
+/* -ESTALE when a later leader has been here. */
+int slots_adopt(struct slots *s, int32_t fence, struct err *err);
+
+/* Of one who asks, again and again: that it still does is written once in `refresh`. 1 of one who
+ * holds a slot that is not being put back. */
+int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, struct arena *arena);
+/* Those who have not asked since `before` wait no longer. */
+int slots_forget(struct slots *s, int64_t before);
+
+/* -EBUSY when `limit` are held already, or the node holds one. Its wish ends. */
+int slots_take(struct slots *s, const struct slot *slot, size_t limit, struct arena *arena,
+               struct err *err);
+/* All three: -ENOENT when the holding of that id is not there (any more), -EINVAL when it is not
+ * in a state from which that is possible. */
+int slots_grant(struct slots *s, const char *id, const char *boot, int64_t now, struct arena *arena,
+                struct err *err);
+int slots_return(struct slots *s, const char *id, struct err *err);
+int slots_free(struct slots *s, const char *id, struct err *err);
+
+/* A client has reported that its node is steady. 1 where nothing was granted to it. */
+int slots_report(struct slots *s, const char *node, int64_t now);
+
+/* Whether this node, in this boot, may go. */
+bool slots_may_go(const struct slots *s, const char *node, const char *uid, const char *boot);
+
+#endif

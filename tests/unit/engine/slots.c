@@ -1,0 +1,271 @@
+/* Tests of src/engine/slots.c: what may follow what, how many at most, and hostile records. */
+#include "engine/slots.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "base/timefmt.h"
+
+#define T0 SEC(1763280000) /* 2025-11-16T08:00:00Z */
+
+struct fixture {
+    struct slots s;
+    struct arena arena;
+    struct err err;
+};
+
+static void begin(struct fixture *f) {
+    *f = (struct fixture){.s = SLOTS_INIT, .arena = ARENA_INIT, .err = ERR_INIT};
+}
+
+static void done(struct fixture *f) {
+    slots_done(&f->s);
+    arena_done(&f->arena);
+    err_done(&f->err);
+}
+
+static int ask(struct fixture *f, const char *node, int64_t at) {
+    struct slot_wish w = {node, "Reboot", "fleetlock", at, at};
+    return slots_ask(&f->s, &w, SEC(60), &f->arena);
+}
+
+static int take(struct fixture *f, const char *node, const char *id, size_t limit) {
+    struct slot slot = {
+        .id = id, .node = node, .uid = "u1", .operation = "Reboot", .by = "fleetlock", .since = T0};
+    return slots_take(&f->s, &slot, limit, &f->arena, &f->err);
+}
+
+static const char *text(struct fixture *f) {
+    _cleanup_str_ struct str out = STR_INIT;
+    slots_write(&f->s, &out);
+    return arena_strndup(&f->arena, str_get(&out), out.len);
+}
+
+static void the_record_as_the_header_shows_it(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    const char *record =
+        "{\"v\":1,\"fence\":7,\"slots\":[{\"id\":\"h1\",\"node\":\"w1\",\"uid\":\"u1\","
+        "\"operation\":\"Reboot\",\"by\":\"fleetlock\",\"state\":\"granted\","
+        "\"boot\":\"b1\",\"since\":\"2025-11-16T08:00:00Z\","
+        "\"granted\":\"2025-11-16T08:01:00Z\"}],"
+        "\"waiting\":[{\"node\":\"w2\",\"operation\":\"Reboot\",\"by\":\"fleetlock\","
+        "\"since\":\"2025-11-16T08:00:00Z\",\"asked\":\"2025-11-16T08:02:00Z\"}]}";
+    assert_int_equal(slots_parse(view_of(record), &f.arena, &f.s, &f.err), 0);
+    const struct slot *s = slots_holder(&f.s, "w1");
+    assert_non_null(s);
+    assert_int_equal(s->state, SLOT_GRANTED);
+    assert_int_equal(s->granted, T0 + SEC(60));
+    assert_int_equal(f.s.fence, 7);
+    assert_int_equal(slots_waits(&f.s, "w2")->asked, T0 + SEC(120));
+    assert_null(slots_holder(&f.s, "w2"));
+    assert_null(slots_waits(&f.s, "w1"));
+    assert_string_equal(text(&f), record);
+    done(&f);
+}
+
+static void a_holding_from_its_beginning_to_its_end(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(ask(&f, "w1", T0), 0);
+    assert_int_equal(ask(&f, "w1", T0 + SEC(59)), 1);
+    assert_int_equal(ask(&f, "w1", T0 + SEC(60)), 0);
+    assert_int_equal(slots_waits(&f.s, "w1")->since, T0);
+    assert_int_equal(take(&f, "w1", "h1", 1), 0);
+    assert_null(slots_waits(&f.s, "w1"));
+    assert_int_equal(ask(&f, "w1", T0), 1); /* it asks on, and holds one */
+    assert_false(slots_may_go(&f.s, "w1", "u1", "b1"));
+    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
+    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), 1);
+    assert_true(slots_may_go(&f.s, "w1", "u1", "b1"));
+    assert_false(slots_may_go(&f.s, "w1", "u1", "b2")); /* it has been away */
+    assert_false(slots_may_go(&f.s, "w1", "u2", "b1")); /* another node of that name */
+    assert_false(slots_may_go(&f.s, "w1", "u1", ""));
+    assert_int_equal(slots_free(&f.s, "h1", &f.err), -EINVAL);
+    assert_int_equal(slots_report(&f.s, "w1", T0), 0);
+    assert_false(slots_may_go(&f.s, "w1", "u1", "b1")); /* the old grant is over, */
+    assert_int_equal(ask(&f, "w1", T0), 0);             /* and what it asks now is another matter */
+    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_return(&f.s, "h1", &f.err), 0);
+    assert_int_equal(slots_return(&f.s, "h1", &f.err), 1);
+    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_free(&f.s, "h1", &f.err), 0);
+    assert_int_equal(slots_free(&f.s, "h1", &f.err), -ENOENT);
+    assert_int_equal(f.s.list.len, 0);
+    assert_non_null(slots_waits(&f.s, "w1"));
+    done(&f);
+}
+
+static void one_who_was_granted_nothing_reports(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(slots_report(&f.s, "w1", T0), 1);
+    assert_int_equal(take(&f, "w1", "h1", 1), 0);
+    assert_int_equal(slots_report(&f.s, "w1", T0), 1);
+    assert_int_equal(slots_holder(&f.s, "w1")->state, SLOT_TAKEN);
+    assert_int_equal(slots_grant(&f.s, "h1", "", T0, &f.arena, &f.err), -EINVAL);
+    done(&f);
+}
+
+static void never_more_than_the_limit(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(take(&f, "w2", "h2", 2), 0);
+    assert_int_equal(take(&f, "w1", "h1", 2), 0);
+    assert_int_equal(take(&f, "w3", "h3", 2), -EBUSY);
+    assert_string_equal(err_msg(&f.err), "all 2 slots are held");
+    assert_int_equal(take(&f, "w1", "h4", 5), -EBUSY);
+    assert_string_equal(err_msg(&f.err), "node w1 holds a slot already");
+    assert_int_equal(take(&f, "w3", "h3", 1), -EBUSY); /* a limit that was lowered */
+    assert_int_equal(f.s.list.len, 2);
+    assert_string_equal(f.s.list.p[0].node, "w1");
+    done(&f);
+}
+
+static void a_later_leader_stays(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(slots_adopt(&f.s, 3, &f.err), 0);
+    assert_int_equal(slots_adopt(&f.s, 3, &f.err), 1);
+    assert_int_equal(slots_adopt(&f.s, 2, &f.err), -ESTALE);
+    assert_int_equal(f.s.fence, 3);
+    done(&f);
+}
+
+static void who_asks_no_more_waits_no_more(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(ask(&f, "w3", T0), 0);
+    assert_int_equal(ask(&f, "w1", T0 + SEC(10)), 0);
+    assert_int_equal(ask(&f, "w2", T0 + SEC(20)), 0);
+    assert_string_equal(f.s.waiting.p[0].node, "w1"); /* by name: the first goes next */
+    assert_int_equal(slots_forget(&f.s, T0), 1);
+    assert_int_equal(slots_forget(&f.s, T0 + SEC(15)), 0);
+    assert_int_equal(f.s.waiting.len, 1);
+    assert_non_null(slots_waits(&f.s, "w2"));
+    done(&f);
+}
+
+static void hostile_records(void **state) {
+    (void)state;
+    static const struct {
+        const char *record;
+        int code;
+        const char *message;
+    } cases[] = {
+        {"x", -EINVAL, "this is no record of slots"},
+        {"[]", -EINVAL, "this is no record of slots"},
+        {"{\"v\":\"1\"}", -EINVAL, "this is no record of slots"},
+        {"{\"v\":2,\"fence\":1,\"slots\":[]}", -ENOTSUP,
+         "the record of slots is of version 2, this program knows version 1"},
+        {"{\"v\":1,\"slots\":[]}", -EINVAL, "the record of slots cannot be used: it has no fence"},
+        {"{\"v\":1,\"fence\":-1,\"slots\":[]}", -EINVAL,
+         "the record of slots cannot be used: it has no fence"},
+        {"{\"v\":1,\"fence\":4294967296,\"slots\":[]}", -EINVAL,
+         "the record of slots cannot be used: it has no fence"},
+        {"{\"v\":1,\"fence\":1}", -EINVAL,
+         "the record of slots cannot be used: it has no list of slots"},
+        {"{\"v\":1,\"fence\":1,\"slots\":[1]}", -EINVAL,
+         "the record of slots cannot be used: a slot does not say who holds it"},
+#define SLOT(node, more)                                                                           \
+    "{\"id\":\"h\",\"node\":\"" node                                                               \
+    "\",\"uid\":\"u\",\"operation\":\"Reboot\",\"by\":\"x\"," more "}"
+        {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"new\"") "]}", -EINVAL,
+         "the record of slots cannot be used: a slot is in a state that is not known"},
+        {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"granted\"") "]}", -EINVAL,
+         "the record of slots cannot be used: a slot is granted to no boot"},
+        {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"taken\",\"since\":5") "]}",
+         -EINVAL, "the record of slots cannot be used: a slot has a time that is none"},
+        {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"taken\"") "," SLOT(
+             "w", "\"state\":\"taken\"") "]}",
+         -EINVAL, "the record of slots cannot be used: a node holds two slots"},
+        {"{\"v\":1,\"fence\":1,\"slots\":[],\"waiting\":[{\"node\":\"w\"}]}", -EINVAL,
+         "the record of slots cannot be used: it does not say who waits"},
+        {"{\"v\":1,\"v\":1,\"fence\":1,\"slots\":[]}", -EINVAL, "this is no record of slots"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        begin(&f);
+        assert_int_equal(slots_parse(view_of(cases[i].record), &f.arena, &f.s, &f.err),
+                         cases[i].code);
+        assert_string_equal(err_msg(&f.err), cases[i].message);
+        assert_int_equal(f.s.list.len + f.s.waiting.len, 0);
+        done(&f);
+    }
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(slots_parse(view_of(""), &f.arena, &f.s, &f.err), 0);
+    assert_int_equal(f.s.fence, 0);
+    done(&f);
+}
+
+/* What was written is read as the same, whatever was done before. */
+static void random_changes_survive_writing_and_reading(void **state) {
+    (void)state;
+    static const char *const nodes[] = {"a", "b", "c", "d", "e"};
+    struct prng random = {7};
+    struct fixture f;
+    begin(&f);
+    unsigned granted = 0, freed = 0;
+    for (unsigned i = 0; i < 5000; i++) {
+        const char *node = nodes[prng_range(&random, 0, 5)];
+        const struct slot *slot = slots_holder(&f.s, node);
+        const char *id = slot ? slot->id : "none";
+        int64_t now = T0 + SEC(i);
+        switch (prng_range(&random, 0, 6)) {
+        case 0:
+            ask(&f, node, now);
+            break;
+        case 1:
+            take(&f, node, arena_printf(&f.arena, "h%u", i), 3);
+            break;
+        case 2:
+            granted += slots_grant(&f.s, id, "b", now, &f.arena, &f.err) == 0;
+            break;
+        case 3:
+            slots_report(&f.s, node, now);
+            break;
+        case 4:
+            slots_return(&f.s, id, &f.err);
+            break;
+        default:
+            freed += slots_free(&f.s, id, &f.err) == 0;
+        }
+        assert_true(f.s.list.len <= 3);
+        const char *before = text(&f);
+        struct slots again;
+        assert_int_equal(slots_parse(view_of(before), &f.arena, &again, &f.err), 0);
+        slots_done(&f.s);
+        f.s = again;
+        assert_string_equal(text(&f), before);
+    }
+    assert_true(granted > 100 && freed > 100);
+    done(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_record_as_the_header_shows_it),
+        cmocka_unit_test(a_holding_from_its_beginning_to_its_end),
+        cmocka_unit_test(one_who_was_granted_nothing_reports),
+        cmocka_unit_test(never_more_than_the_limit),
+        cmocka_unit_test(a_later_leader_stays),
+        cmocka_unit_test(who_asks_no_more_waits_no_more),
+        cmocka_unit_test(hostile_records),
+        cmocka_unit_test(random_changes_survive_writing_and_reading),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
