@@ -139,7 +139,7 @@ static const struct blocker_row rows[] = {
         {"NotRescheduled", SEVERITY_WARN, true,
          "the owner of the evicted pods has not all of its replicas "
          "available again",
-         "look at the new pods: is there room for them?",
+         "look at the new pods, and whether there is room for them",
          "the owner has as many replicas available as it wants, or is gone"},
     [BLOCKER_MAX_UNAVAILABLE] = {"MaxUnavailableReached", SEVERITY_INFO, true,
                                  "as many nodes are out of service as may be",

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "engine/podrole.h"
 
 /* "0", 0, "0%". */
@@ -83,4 +84,19 @@ void budget_explain(const struct pdb *pdb, struct str *out) {
     }
     str_addf(out, ", needs %d healthy of %d, has %d, allows %d", pdb->desired, pdb->expected,
              pdb->healthy, pdb->allowed);
+}
+
+static int64_t share(const struct intstr *v, int64_t of) {
+    if (!v->is_str)
+        return v->val;
+    int64_t percent = strtol(strna(v->str), NULL, 10);
+    percent = MAX_OF((int64_t)0, MIN_OF(percent, (int64_t)100)); /* the server accepts no others */
+    return (percent * of + 99) / 100;                            /* both percentages round up */
+}
+
+int64_t budget_allows_with(const struct pdb *pdb, int64_t healthy, int64_t more) {
+    int64_t expected = pdb->expected + more;
+    int64_t needs = pdb->max_unavailable.set ? expected - share(&pdb->max_unavailable, expected)
+                                             : share(&pdb->min_available, expected);
+    return healthy + more - MAX_OF(needs, (int64_t)0);
 }

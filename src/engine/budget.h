@@ -20,6 +20,8 @@ enum budget_verdict budget_for_pod(const struct pod *pod, const struct pdb *cons
 /* Whether the API looks at budgets at all when this pod is evicted: not for one that has finished,
  * is pending or is terminating already. */
 bool budget_is_asked(const struct pod *pod);
+/* How many it would allow with `healthy` pods, and with so many more, which are all healthy. */
+int64_t budget_allows_with(const struct pdb *pdb, int64_t healthy, int64_t more);
 /* "needs 3 healthy pods, has 2 of 3": the arithmetic in words. */
 void budget_explain(const struct pdb *pdb, struct str *out);
 

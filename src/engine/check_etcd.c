@@ -90,10 +90,13 @@ static void judge_unknown(struct check_run *r, const struct etcd_cluster *c,
     for (size_t i = 0; i < r->going.n; i++)
         for (size_t k = 0; k < n; k++)
             if (str_same(pods[k]->node_name, r->going.p[i])) {
-                run_find(r, r->going.p[i], CHECK_WAIT, CHECK_CORDON | CHECK_OPERATION,
-                         BLOCKER_CHECK_UNKNOWN, &kind_etcd_cluster, &c->meta,
-                         run_printf(r, "%s says neither how many members it wants nor which it has",
-                                    what));
+                run_find(
+                    r, r->going.p[i], CHECK_WAIT, CHECK_CORDON | CHECK_OPERATION,
+                    BLOCKER_CHECK_UNKNOWN, &kind_etcd_cluster, &c->meta,
+                    run_printf(r,
+                               "%s says neither how many members it wants (spec.size) nor which it "
+                               "has (status.members)",
+                               what));
                 break;
             }
 }

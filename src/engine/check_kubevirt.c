@@ -53,7 +53,10 @@ static void judge_migration(struct check_run *r, const struct vmi *vmi, const ch
     if (!c || (!str_same(c->status, "True") && !str_same(c->status, "False"))) {
         find(r, vmi, vmi->node_name, CHECK_WAIT, CHECK_CORDON | CHECK_OPERATION,
              BLOCKER_CHECK_UNKNOWN,
-             run_printf(r, "%s does not say yet whether it can be migrated", name))
+             run_printf(r,
+                        "%s does not say yet whether it can be migrated (condition "
+                        "LiveMigratable)",
+                        name))
             ->ends = run_printf(r, "its condition LiveMigratable is True or False");
         return;
     }

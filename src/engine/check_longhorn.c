@@ -53,7 +53,8 @@ struct at_work {
 struct longhorn {
     struct check_run *r;
     enum drain_policy policy;
-    struct held *volumes; /* by namespace and name */
+    const struct longhorn_setting *setting; /* that says so; NULL: none does */
+    struct held *volumes;                   /* by namespace and name */
     size_t n_volumes;
     struct piece *pieces; /* as their volumes, and then by name */
     size_t n_pieces;
@@ -116,13 +117,15 @@ static const char *no_help(const struct longhorn *l, const struct longhorn_repli
     return why;
 }
 
-static enum drain_policy read_policy(const struct check_run *r) {
+static enum drain_policy read_policy(const struct check_run *r,
+                                     const struct longhorn_setting **from) {
     const struct store *settings = run_store(r, SOURCE_LONGHORN_SETTINGS);
     const struct object *obj;
     for (uint32_t i = 0; (obj = store_next(settings, &i));) {
         const struct longhorn_setting *s = (const struct longhorn_setting *)obj;
         if (!str_same(s->meta.name, "node-drain-policy") || str_empty(s->value))
             continue;
+        *from = s;
         for (size_t k = 1; k < ARRAY_LEN(policy_names); k++)
             if (str_same(s->value, policy_names[k]))
                 return (enum drain_policy)k;
@@ -296,7 +299,7 @@ static void load(struct longhorn *l) {
     load_pieces(l);
     load_nodes(l);
     load_work(l);
-    l->policy = read_policy(l->r);
+    l->policy = read_policy(l->r, &l->setting);
 }
 
 /* The numbers of the replicas on a node that goes or is back. */
@@ -410,7 +413,9 @@ static bool judge_replica(const struct longhorn *l, const struct held *h,
         }
     if (str_empty(v->state)) {
         find(l, h, rep->node, CHECK_WAIT, CHECK_CORDON | CHECK_OPERATION, BLOCKER_CHECK_UNKNOWN,
-             run_printf(l->r, "volume %s has a replica here and says nothing about its state",
+             run_printf(l->r,
+                        "volume %s has a replica here and says nothing about its state "
+                        "(status.state)",
                         v->meta.name));
         return true;
     }
@@ -602,9 +607,11 @@ void check_longhorn(struct check_run *r) {
     for (size_t i = 0; (node = run_next(r, &i));) {
         if (l.policy == POLICY_UNKNOWN)
             run_find(r, node, CHECK_WAIT, CHECK_CORDON | CHECK_OPERATION, BLOCKER_CHECK_UNKNOWN,
-                     NULL, NULL,
-                     "Longhorn's setting node-drain-policy has a value that this check does not "
-                     "know");
+                     &kind_longhorn_setting, &l.setting->meta,
+                     run_printf(r,
+                                "Longhorn's setting node-drain-policy has the value %s, which this "
+                                "check does not know",
+                                l.setting->value));
         judge_attached(&l, node);
         judge_budget(&l, node);
         judge_volumes(&l, node);

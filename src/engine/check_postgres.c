@@ -8,9 +8,10 @@
 struct database {
     const struct kind *kind;
     const struct meta *object;
-    const char *what;        /* "PostgreSQL cluster shop/main" */
-    int32_t wanted;          /* instances; ABSENT32 */
-    const struct pod **pods; /* its instances */
+    const char *what;                   /* "PostgreSQL cluster shop/main" */
+    const char *wanted_in, *primary_in; /* where it says so */
+    int32_t wanted;                     /* instances; ABSENT32 */
+    const struct pod **pods;            /* its instances */
     size_t n;
     const struct pod *primary;
     const char *sick; /* what is wrong with it, or NULL */
@@ -81,7 +82,8 @@ static void judge_going(struct check_run *r, const struct database *d, const cha
         return;
     if (d->wanted == ABSENT32) {
         find(r, d, node, CHECK_WAIT, both, BLOCKER_CHECK_UNKNOWN,
-             run_printf(r, "%s does not say how many instances it wants", d->what));
+             run_printf(r, "%s does not say how many instances it wants (%s)", d->what,
+                        d->wanted_in));
         return;
     }
     if (d->wanted < 1) {
@@ -110,7 +112,8 @@ static void judge_going(struct check_run *r, const struct database *d, const cha
             r, "all %d instances of %s are ready and nothing is under way", d->wanted, d->what);
     if (!d->primary) {
         find(r, d, node, CHECK_WAIT, both, BLOCKER_CHECK_UNKNOWN,
-             run_printf(r, "nobody can tell which pod is the primary of %s", d->what));
+             run_printf(r, "nobody can tell which pod is the primary of %s (%s)", d->what,
+                        d->primary_in));
     } else if (s.primary && s.staying) {
         struct check_finding *f =
             find(r, d, node, CHECK_WAIT, CHECK_OPERATION, BLOCKER_PRIMARY_ON_NODE,
@@ -164,7 +167,7 @@ static void keep_instances(const struct pod **pods, size_t *n) {
 static void judge_cnpg(struct check_run *r, const struct cnpg_cluster *c, struct database *d) {
     d->sick_code = BLOCKER_STORAGE_NOT_OK;
     if (str_empty(c->phase)) {
-        d->sick = run_printf(r, "%s says nothing about its state", d->what);
+        d->sick = run_printf(r, "%s says nothing about its state (status.phase)", d->what);
         d->sick_code = BLOCKER_CHECK_UNKNOWN;
     } else if (c->instances != ABSENT32 && c->ready < c->instances) {
         d->sick = run_printf(r, "%s has %d of %d instances ready (%s)", d->what, c->ready,
@@ -190,6 +193,8 @@ void check_cnpg(struct check_run *r) {
         struct database d = {
             .kind = &kind_cnpg_cluster,
             .object = &c->meta,
+            .wanted_in = "spec.instances",
+            .primary_in = "status.currentPrimary",
             .what = run_printf(r, "PostgreSQL cluster %s/%s", strna(c->meta.ns), c->meta.name),
             .wanted = c->instances,
             .consent = c->maintenance,
@@ -218,7 +223,8 @@ static void judge_zalando(struct check_run *r, const struct postgresql *p, struc
             d->primary = d->pods[i];
     }
     if (str_empty(p->status)) {
-        d->sick = run_printf(r, "%s says nothing about its state", d->what);
+        d->sick = run_printf(r, "%s says nothing about its state (status.PostgresClusterStatus)",
+                             d->what);
         d->sick_code = BLOCKER_CHECK_UNKNOWN;
     } else if (!streq(p->status, "Running")) {
         d->sick = run_printf(r, "%s is %s", d->what, p->status);
@@ -235,6 +241,8 @@ void check_zalando(struct check_run *r) {
         struct database d = {
             .kind = &kind_postgresql,
             .object = &p->meta,
+            .wanted_in = "spec.numberOfInstances",
+            .primary_in = "the pods' label spilo-role",
             .what = run_printf(r, "PostgreSQL cluster %s/%s", strna(p->meta.ns), p->meta.name),
             .wanted = p->instances,
             .single_hint = "set spec.numberOfInstances to 2, or accept the outage with "

@@ -117,10 +117,13 @@ static struct health judge_health(const struct ceph *ceph) {
     int64_t checked = 0;
     char buf[TIMEFMT_LEN];
     if (str_empty(c->health))
-        return unknown_health(run_printf(r, "%s does not report its health", ceph->what));
-    if (!c->last_checked || !time_parse(c->last_checked, strlen(c->last_checked), &checked))
         return unknown_health(
-            run_printf(r, "%s does not say when its health was last looked at", ceph->what));
+            run_printf(r, "%s does not report its health (status.ceph.health)", ceph->what));
+    if (!c->last_checked || !time_parse(c->last_checked, strlen(c->last_checked), &checked))
+        return unknown_health(run_printf(r,
+                                         "%s does not say when its health was last looked at "
+                                         "(status.ceph.lastChecked)",
+                                         ceph->what));
     if (r->now - checked > SEC(HEALTH_AGE))
         return unknown_health(
             run_printf(r, "the health of %s was last looked at %s ago: does Rook's operator run?",

@@ -16,8 +16,6 @@ enum {
     STUCK_AFTER = 60,
 };
 
-#define HOSTNAME_LABEL "kubernetes.io/hostname"
-
 /* --- tables --- */
 
 static const struct lint_row rows[] = {
@@ -36,6 +34,12 @@ static const struct lint_row rows[] = {
     [LINT_OVERLAP] = {"overlapping-budgets", LINT_NEVER, BLOCKER_MULTIPLE_PDBS,
                       "set of budgets overlaps: the server evicts none of the pods in common",
                       "sets of budgets overlap: the server evicts none of the pods in common"},
+    [LINT_DRY] = {"budget-runs-dry", LINT_NEVER, BLOCKER_PDB_NO_BUDGET,
+                  "budget runs dry during a drain: replacements find no room and stay Pending",
+                  "budgets run dry during a drain: replacements find no room and stay Pending"},
+    [LINT_LOST] = {"node-unreachable", LINT_NEVER, BLOCKER_NODE_UNREACHABLE,
+                   "node does not answer: nobody can tell whether its pods stop",
+                   "nodes do not answer: nobody can tell whether their pods stop"},
     [LINT_PINNED] = {"pinned", LINT_NEVER, BLOCKER_PINNED,
                      "workload names a node in its template: its pods are put back there",
                      "workloads name a node in their template: their pods are put back there"},
@@ -59,6 +63,13 @@ static const struct lint_row rows[] = {
     [LINT_STUCK] = {"terminating-stuck", LINT_WAITS, BLOCKER_TERMINATING_STUCK,
                     "pod should have stopped long ago and still terminates",
                     "pods should have stopped long ago and still terminate"},
+    [LINT_HELD] = {"finalizer-stuck", LINT_WAITS, BLOCKER_FINALIZER_STUCK,
+                   "pod was asked to go, and a finalizer keeps it",
+                   "pods were asked to go, and a finalizer keeps them"},
+    [LINT_FINALIZER] = {"finalizer", LINT_WAITS, BLOCKER_FINALIZER_STUCK,
+                        "workload has pods with a finalizer: a drain waits until that is taken off",
+                        "workloads have pods with a finalizer: a drain waits until that is taken "
+                        "off"},
     [LINT_ORDERED] = {"ordered-stuck", LINT_DOWN, BLOCKER_NOT_RESCHEDULED,
                       "StatefulSet makes no pod anew before an earlier one is ready",
                       "StatefulSets make no pod anew before an earlier one is ready"},
@@ -243,29 +254,36 @@ static void look_at_budgets(struct linting *l, const struct pod *pod, const stru
     lint_note(l, cause, pdbs[0], pod, pdbs, n);
 }
 
-static bool names_one_host(const struct node_selector *sel) {
-    const struct node_term *t = sel && list_len(sel->terms) == 1 ? &sel->terms[0] : NULL;
-    for (size_t i = 0; t && i < list_len(t->exprs); i++)
-        if (str_same(t->exprs[i].key, HOSTNAME_LABEL) && str_same(t->exprs[i].op, "In") &&
-            list_len(t->exprs[i].values) == 1)
-            return true;
-    for (size_t i = 0; t && i < list_len(t->fields); i++)
-        if (str_same(t->fields[i].key, "metadata.name") && str_same(t->fields[i].op, "In"))
-            return true;
-    return false;
-}
-
-static bool has_local_volume(const struct linting *l, const struct pod *pod) {
+bool lint_local_volume(const struct linting *l, const struct pod *pod) {
     const struct volume *list = pod->spec ? pod->spec->volumes : NULL;
     for (size_t i = 0; i < list_len(list); i++) {
         const struct pvc *claim =
             list[i].claim ? find(l->in->claims, pod->meta.ns, list[i].claim->claim) : NULL;
         const struct pv *pv =
             claim && claim->volume_name ? find(l->in->volumes, NULL, claim->volume_name) : NULL;
-        if (pv && (pv->local || (pv->affinity && names_one_host(pv->affinity->required))))
+        if (pv && volume_is_local(pv))
             return true;
     }
     return false;
+}
+
+static bool has_foreign_finalizer(const struct pod *pod) {
+    _cleanup_str_ struct str names = STR_INIT;
+    if (list_len(pod->meta.finalizers))
+        pod_foreign_finalizers(pod, &names);
+    return names.len > 0;
+}
+
+/* One that was asked to go, and does not. Of a node that does not answer that is no news. */
+static void look_at_leaving(struct linting *l, const struct pod *pod) {
+    /* deletionTimestamp is when the grace period ends. */
+    bool late = l->in->now - pod->meta.deleted > SEC(STUCK_AFTER);
+    if (node_is_lost(find(l->in->nodes, NULL, pod->node_name)))
+        return;
+    if (has_foreign_finalizer(pod) && (late || pod_finished(pod)))
+        lint_note(l, LINT_HELD, pod, pod, NULL, 0);
+    else if (late)
+        lint_note(l, LINT_STUCK, pod, pod, NULL, 0);
 }
 
 /* Of a pod that a drain would ask to go. */
@@ -293,8 +311,10 @@ static void look_at_going(struct linting *l, const struct pod *pod, const struct
         note_own(l, LINT_PINNED, pod, &owner);
     else if (meta_controller(&pod->meta) && pod_tolerates_cordon(pod))
         note_own(l, LINT_RETURNS, pod, &owner);
-    if (has_local_volume(l, pod))
+    if (lint_local_volume(l, pod))
         note_own(l, LINT_LOCAL, pod, &owner);
+    if (has_foreign_finalizer(pod))
+        note_own(l, LINT_FINALIZER, pod, &owner);
     look_at_budgets(l, pod, pdbs, n_pdbs);
 }
 
@@ -324,13 +344,14 @@ static void look_at_pod(struct linting *l, const struct pod *pod) {
         look_at_going(l, pod, pdbs, n);
         return;
     case POD_LEAVING:
-        /* deletionTimestamp is when the grace period ends. */
-        if (l->in->now - pod->meta.deleted > SEC(STUCK_AFTER))
-            lint_note(l, LINT_STUCK, pod, pod, NULL, 0);
+        look_at_leaving(l, pod);
+        return;
+    case POD_FINISHED:
+        if (pod->meta.deleted)
+            look_at_leaving(l, pod);
         return;
     case POD_DAEMON:
     case POD_MIRROR:
-    case POD_FINISHED:
         return;
     }
 }
@@ -353,6 +374,26 @@ static void look_at_idle_budgets(struct linting *l) {
     }
 }
 
+/* One that has to wait for what a node says. */
+static bool has_to_stop(const struct pod *pod) {
+    enum pod_role role = pod_role(pod);
+    return role == POD_MOVES || role == POD_BARE || role == POD_LEAVING;
+}
+
+static void look_at_lost_nodes(struct linting *l) {
+    const struct object *obj;
+    for (uint32_t i = 0; l->in->nodes && (obj = store_next(l->in->nodes, &i));) {
+        size_t n;
+        if (!node_is_lost((const struct node *)obj))
+            continue;
+        const struct object *const *pods = store_find(l->in->pods, l->in->pods_by_node,
+                                                      (struct store_key){obj->meta.name, NULL}, &n);
+        for (size_t k = 0; k < n; k++)
+            if (has_to_stop((const struct pod *)pods[k]))
+                lint_note(l, LINT_LOST, obj, (const struct pod *)pods[k], NULL, 0);
+    }
+}
+
 /* --- the report --- */
 
 static int compare_names(const void *a, const void *b) {
@@ -368,13 +409,6 @@ static size_t unique(const char **names, size_t n) {
         if (!kept || !streq(names[kept - 1], names[i]))
             names[kept++] = names[i];
     return kept;
-}
-
-static int compare_pods(const void *a, const void *b) {
-    const struct meta *x = &(*(const struct pod *const *)a)->meta,
-                      *y = &(*(const struct pod *const *)b)->meta;
-    int c = strcmp(strna(x->ns), strna(y->ns));
-    return c ? c : strcmp(strna(x->name), strna(y->name));
 }
 
 static int compare_pointers(const void *a, const void *b) {
@@ -415,7 +449,7 @@ static void report_group(struct linting *l, enum lint_cause cause, struct lint_g
             continue;
         struct lint_finding *f = &list[g->n];
         if (b->pods.len)
-            qsort(b->pods.p, b->pods.len, sizeof b->pods.p[0], compare_pods);
+            qsort(b->pods.p, b->pods.len, sizeof b->pods.p[0], pod_compare);
         *f = (struct lint_finding){.example = ""};
         place(l, b, f);
         lint_tell(l, b, f);
@@ -470,6 +504,7 @@ void lint_make(const struct lint_input *in, struct arena *arena, struct lint *ou
     htab_init(&l.selected, &pointer_ops);
     for (uint32_t i = 0; (obj = store_next(in->pods, &i));)
         look_at_pod(&l, (const struct pod *)obj);
+    look_at_lost_nodes(&l);
     look_at_idle_budgets(&l);
     if (in->pool)
         lint_look_for_room(&l);

@@ -42,6 +42,8 @@ enum lint_cause {
     LINT_MIN_ALL,     /* a budget that needs all replicas */
     LINT_SYNC_FAILED, /* a budget that its controller cannot compute */
     LINT_OVERLAP,     /* several budgets on one pod */
+    LINT_DRY,         /* a budget that replacements without a place keep at nothing */
+    LINT_LOST,        /* a node that does not answer */
     LINT_PINNED,      /* a template that names a node */
     LINT_BARE,        /* a pod without a controller */
     LINT_EMPTY_DIR,   /* pods with emptyDir data */
@@ -50,6 +52,8 @@ enum lint_cause {
     LINT_MARK,        /* a pod that is marked as not to be evicted */
     LINT_JOB,         /* a pod that is marked as to be waited for */
     LINT_STUCK,       /* a pod that terminates for ever */
+    LINT_HELD,        /* a pod that has stopped, and that a finalizer keeps */
+    LINT_FINALIZER,   /* pods with a finalizer that somebody has to take off when they go */
     LINT_ORDERED,     /* a StatefulSet that makes no pod before an earlier one is ready */
     LINT_NO_ROOM,     /* pods that fit on no other node */
     LINT_LOCAL,       /* pods whose volume is on a disk of their node */
@@ -68,7 +72,7 @@ const struct lint_row *lint_row(enum lint_cause cause);
 
 /* One object, and all that is to be said of it under this cause. */
 struct lint_finding {
-    const char *kind, *ns, *name; /* of the object */
+    const char *kind, *ns, *name; /* of the object; ns is "" of nodes */
     const char *text;             /* a sentence without full stop, with numbers */
     unsigned pods;                /* that are held, or would not come back */
     const char *example;          /* the first of them by name, without namespace; "" */
@@ -103,7 +107,8 @@ struct lint_input {
     struct pdbs *pdbs;     /* over pods and budgets */
     unsigned pods_by_node; /* index of pods: store_key_node */
     /* NULL: not known, what rests on them is left out. */
-    const struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *namespaces;
+    const struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *classes,
+        *namespaces;
     struct pool *pool; /* of all objects; not NULL: look for room, too */
     int64_t now;       /* wall clock, microseconds */
 };

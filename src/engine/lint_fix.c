@@ -1,9 +1,9 @@
 /* The words of a finding, and what mends it: commands that can be pasted, the least risky first. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/timefmt.h"
 #include "engine/budget.h"
 #include "engine/lint_internal.h"
@@ -31,25 +31,8 @@ struct telling {
 
 /* --- helpers --- */
 
-const char *lint_shell(struct arena *arena, const char *word) {
-    _cleanup_str_ struct str out = STR_INIT;
-    bool plain = *word != '\0';
-    for (const char *p = word; *p; p++)
-        plain &= isalnum((unsigned char)*p) || strchr("-_./=:,@%+", *p) != NULL;
-    if (plain)
-        return word;
-    str_addc(&out, '\'');
-    for (const char *p = word; *p; p++)
-        if (*p == '\'')
-            str_add(&out, "'\\''");
-        else
-            str_addc(&out, *p);
-    str_addc(&out, '\'');
-    return arena_strndup(arena, str_get(&out), out.len);
-}
-
 static const char *shell(const struct telling *t, const char *word) {
-    return lint_shell(t->arena, strna(word));
+    return shell_word(t->arena, strna(word));
 }
 
 static const char *keep(const struct telling *t, const struct str *text) {
@@ -81,22 +64,6 @@ static void name(struct telling *t, const char *kind, const char *ns, const char
 
 /* --- budgets --- */
 
-static int64_t share(const struct intstr *v, int64_t of) {
-    if (!v->is_str)
-        return v->val;
-    int64_t percent = strtol(strna(v->str), NULL, 10);
-    percent = MAX_OF((int64_t)0, MIN_OF(percent, (int64_t)100)); /* the server accepts no others */
-    return (percent * of + 99) / 100;                            /* both percentages round up */
-}
-
-/* What the budget would allow with so many more replicas, all of them healthy. */
-static int64_t allows_with(const struct pdb *pdb, int64_t more) {
-    int64_t expected = (int64_t)pdb->expected + more;
-    int64_t needs = pdb->max_unavailable.set ? expected - share(&pdb->max_unavailable, expected)
-                                             : share(&pdb->min_available, expected);
-    return expected - MAX_OF(needs, (int64_t)0);
-}
-
 /* A second replica would want the same volume, which most cannot be given twice. */
 static bool shares_a_claim(const struct lint_owner *o) {
     const struct volume *v = o->template && !o->set ? o->template->spec.volumes : NULL;
@@ -111,7 +78,7 @@ static void fix_by_scaling(struct telling *t, const struct pdb *pdb) {
     if (!o->resource || !o->replicas || pdb->expected < 1 || shares_a_claim(o))
         return;
     for (int more = 1; more <= MORE_MAX; more++) {
-        if (allows_with(pdb, more) <= 0)
+        if (budget_allows_with(pdb, pdb->expected, more) <= 0)
             continue;
         fix(t, WHY_RISK_LOW,
             more == 1 ? "one replica more" : arena_printf(t->arena, "%d replicas more", more),
@@ -241,6 +208,37 @@ static void tell_unhealthy(struct telling *t) {
                     "also one that is about to become ready");
 }
 
+/* What each node would have to be given at once; more of the pods may be on one node than are held
+ * there. */
+static int most_on_a_node(const struct telling *t) {
+    int most = 0;
+    for (size_t i = 0; i < t->f->n_nodes; i++) {
+        int here = 0;
+        for (size_t k = 0; k < t->b->pods.len; k++)
+            here += str_same(t->b->pods.p[k]->node_name, t->f->nodes[i]);
+        most = MAX_OF(most, here);
+    }
+    return most;
+}
+
+static void tell_dry(struct telling *t) {
+    const struct pdb *pdb = t->b->pdbs[0];
+    int gives = pdb->allowed + most_on_a_node(t);
+    bool max = pdb->max_unavailable.set;
+    int value = max ? pdb->expected - pdb->healthy + gives : MAX_OF(pdb->healthy - gives, 0);
+    t->f->text = arena_printf(t->arena, "%s; the replacement of %s fits nowhere", t->f->text,
+                              strna(t->b->why));
+    fix(t, WHY_RISK_NONE, "add a node, or free what is missing",
+        arena_printf(t->arena, "slipway why %s --room", shell(t, t->f->nodes[0])), NULL);
+    fix_by_patching(
+        t, pdb, WHY_RISK_SERVICE, arena_printf(t->arena, "let the budget allow %d at once", gives),
+        arena_printf(t->arena, "\"%s\":%d", max ? "maxUnavailable" : "minAvailable", value),
+        arena_printf(t->arena, "%s, until there is room",
+                     pdb->healthy > gives ? arena_printf(t->arena, "%d of %d serve",
+                                                         pdb->healthy - gives, pdb->expected)
+                                          : "none serves"));
+}
+
 /* Whether it is better to keep `a` than `b`: one that can allow something, then the one that guards
  * more pods, then the stricter. */
 static bool is_better(const struct pdb *a, const struct pdb *b) {
@@ -282,7 +280,9 @@ static void tell_overlap(struct telling *t) {
         others ? arena_printf(t->arena, "%zu other pod%s no budget then", others,
                               plural(others, " has", "s have"))
                : arena_printf(t->arena, "%s alone guards the pods then", strna(kept->meta.name));
-    fix(t, WHY_RISK_LOW, arena_printf(t->arena, "keep %s alone", strna(kept->meta.name)),
+    fix(t, WHY_RISK_LOW,
+        arena_printf(t->arena, "keep %s, delete the other%s", strna(kept->meta.name),
+                     b->n_pdbs > 2 ? "s" : ""),
         arena_printf(t->arena, "kubectl -n %s delete pdb%s", shell(t, kept->meta.ns),
                      str_get(&spare)),
         cost);
@@ -303,6 +303,9 @@ static void tell_budget(struct telling *t) {
         break;
     case LINT_UNHEALTHY:
         tell_unhealthy(t);
+        break;
+    case LINT_DRY:
+        tell_dry(t);
         break;
     case LINT_NOTHING:
         t->f->text = "no pod has the labels that it selects";
@@ -430,9 +433,38 @@ static void tell_stuck(struct telling *t) {
             "two pods may write to one volume");
 }
 
+static void tell_finalizer(struct telling *t) {
+    _cleanup_str_ struct str names = STR_INIT;
+    pod_foreign_finalizers(t->b->pods.p[0], &names);
+    t->f->text = arena_printf(t->arena, "the finalizer %s", str_get(&names));
+    fix(t, WHY_RISK_NONE, "find out who takes it off, and whether that is at work",
+        kubectl_pod(t, "describe pod", ""), NULL);
+}
+
+static void tell_lost(struct telling *t) {
+    const char *node = t->b->pods.p[0]->node_name;
+    const struct node *n = (const struct node *)store_get(t->l->in->nodes, NULL, node);
+    const struct node_condition *c = n ? node_condition_find(n->conditions, "Ready") : NULL;
+    char when[TIMEFMT_LEN];
+    name(t, kind_node.name, NULL, node);
+    t->f->text = c && c->c.changed ? arena_printf(t->arena, "it was heard of until %s",
+                                                  time_format(c->c.changed, false, when))
+                                   : "its condition Ready is Unknown";
+    fix(t, WHY_RISK_NONE, "bring it back: it then tells what has stopped",
+        arena_printf(t->arena, "kubectl describe node %s", shell(t, node)), NULL);
+    fix(t, WHY_RISK_DATA,
+        "if it is off for certain, say so (and take the taint off when it is back)",
+        arena_printf(
+            t->arena,
+            "kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+            shell(t, node)),
+        "if it still runs, two pods write to one volume");
+}
+
 static void tell_local(struct telling *t) {
-    t->f->text = arena_printf(t->arena, "%u pod%s with a volume that no other node has", t->f->pods,
-                              plural(t->f->pods, "", "s"));
+    t->f->text = t->b->why ? t->b->why
+                           : arena_printf(t->arena, "%u pod%s with a volume that no other node has",
+                                          t->f->pods, plural(t->f->pods, "", "s"));
     fix(t, WHY_RISK_SERVICE, "drain only if the node comes back with its disk", NULL,
         "down as long as the node is");
 }
@@ -502,14 +534,16 @@ void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *o
         [LINT_OVERLAP] = tell_overlap, [LINT_PINNED] = tell_pinned,
         [LINT_BARE] = tell_bare,       [LINT_EMPTY_DIR] = tell_empty_dir,
         [LINT_MARK] = tell_mark,       [LINT_JOB] = tell_mark,
-        [LINT_STUCK] = tell_stuck,     [LINT_ORDERED] = tell_ordered,
-        [LINT_NO_ROOM] = tell_no_room, [LINT_LOCAL] = tell_local,
-        [LINT_RETURNS] = tell_returns,
+        [LINT_STUCK] = tell_stuck,     [LINT_HELD] = tell_stuck,
+        [LINT_LOST] = tell_lost,       [LINT_FINALIZER] = tell_finalizer,
+        [LINT_ORDERED] = tell_ordered, [LINT_NO_ROOM] = tell_no_room,
+        [LINT_LOCAL] = tell_local,     [LINT_RETURNS] = tell_returns,
     };
     struct telling t = {.l = l, .arena = l->arena, .b = b, .f = out};
     if (b->pods.len) {
         const struct pod *pod = b->pods.p[0];
-        bool own = b->cause == LINT_MARK || b->cause == LINT_JOB || b->cause == LINT_STUCK;
+        bool own = b->cause == LINT_MARK || b->cause == LINT_JOB || b->cause == LINT_STUCK ||
+                   b->cause == LINT_HELD;
         name(&t, own ? kind_pod.name : b->owner.kind, pod->meta.ns,
              own ? pod->meta.name : b->owner.name);
     }

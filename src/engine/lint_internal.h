@@ -27,7 +27,9 @@ struct bucket {
     size_t n_pdbs;
     struct lint_owner owner; /* of the first pod */
     VEC(const struct pod *) pods;
-    const char *why; /* of LINT_NO_ROOM: the scheduler's words */
+    /* Of LINT_NO_ROOM and LINT_LOCAL the scheduler's words, or NULL; of LINT_DRY the pod whose
+     * replacement has no place. */
+    const char *why;
 };
 
 struct linting {
@@ -47,12 +49,14 @@ struct bucket *lint_note(struct linting *l, enum lint_cause cause, const void *k
 const struct condition *lint_sync_failed(const struct pdb *pdb);
 void lint_owner_of(const struct linting *l, const struct pod *pod, struct lint_owner *out);
 
+/* Whether a volume of it is on a disk of its node. */
+bool lint_local_volume(const struct linting *l, const struct pod *pod);
+
 /* lint_fix.c: the words and the remedies of a finding; kind, ns and name, too. */
 void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *out);
-/* A word for a shell as it is, or in quotes; in the arena. */
-const char *lint_shell(struct arena *arena, const char *word);
 
-/* lint_room.c: each node is taken away by itself; notes the pods that find no other. */
+/* lint_room.c: each node is taken away by itself; notes the pods that find no other,
+ * and those that never go because their budget waits for such. */
 void lint_look_for_room(struct linting *l);
 
 #endif

@@ -1,9 +1,13 @@
 /* What a drain would do with a pod. */
 #include "engine/podrole.h"
 
+#include <string.h>
+
+#include "base/mem.h"
 #include "base/str.h"
 
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
+#define HOSTNAME_LABEL      "kubernetes.io/hostname"
 
 bool pod_finished(const struct pod *pod) {
     return str_same(pod->phase, "Succeeded") || str_same(pod->phase, "Failed");
@@ -51,4 +55,75 @@ bool pod_tolerates_cordon(const struct pod *pod) {
             return true;
     }
     return false;
+}
+
+static bool term_names_host(const struct node_term *term) {
+    for (size_t i = 0; i < list_len(term->exprs); i++)
+        if (str_same(term->exprs[i].key, HOSTNAME_LABEL) && str_same(term->exprs[i].op, "In") &&
+            list_len(term->exprs[i].values) == 1)
+            return true;
+    for (size_t i = 0; i < list_len(term->fields); i++)
+        if (str_same(term->fields[i].key, "metadata.name") && str_same(term->fields[i].op, "In"))
+            return true;
+    return false;
+}
+
+static bool selector_names_host(const struct node_selector *sel) {
+    return sel && list_len(sel->terms) == 1 && term_names_host(&sel->terms[0]);
+}
+
+bool pod_wants_one_node(const struct pod *pod) {
+    const struct pod_spec *spec = pod->spec;
+    if (!spec)
+        return false;
+    if (map_has(spec->node_selector, HOSTNAME_LABEL))
+        return true;
+    return spec->affinity && spec->affinity->node &&
+           selector_names_host(spec->affinity->node->required);
+}
+
+const char *pod_pinned_to(const struct pod *pod, const struct store *replica_sets,
+                          const struct store *stateful_sets) {
+    const struct owner *o = meta_controller(&pod->meta);
+    if (!o || !str_same(o->api_version, "apps/v1"))
+        return NULL;
+    if (str_same(o->kind, "StatefulSet") && stateful_sets) {
+        const struct stateful_set *s =
+            (const struct stateful_set *)store_get(stateful_sets, pod->meta.ns, o->name);
+        return s && s->template ? s->template->spec.node_name : NULL;
+    }
+    if (!str_same(o->kind, "ReplicaSet") || !replica_sets)
+        return NULL;
+    const struct replica_set *r =
+        (const struct replica_set *)store_get(replica_sets, pod->meta.ns, o->name);
+    return r ? r->template_node : NULL;
+}
+
+void pod_foreign_finalizers(const struct pod *pod, struct str *out) {
+    static const char *const own[] = {"batch.kubernetes.io/job-tracking", "foregroundDeletion",
+                                      "orphan"};
+    size_t told = 0;
+    for (size_t i = 0; i < list_len(pod->meta.finalizers); i++) {
+        bool known = false;
+        for (size_t k = 0; k < ARRAY_LEN(own); k++)
+            known |= streq(pod->meta.finalizers[i], own[k]);
+        if (!known)
+            str_addf(out, "%s%s", told++ ? ", " : "", pod->meta.finalizers[i]);
+    }
+}
+
+bool node_is_lost(const struct node *node) {
+    const struct node_condition *c = node ? node_condition_find(node->conditions, "Ready") : NULL;
+    return c && str_same(c->c.status, "Unknown");
+}
+
+bool volume_is_local(const struct pv *pv) {
+    return pv->local || (pv->affinity && selector_names_host(pv->affinity->required));
+}
+
+int pod_compare(const void *a, const void *b) {
+    const struct meta *x = &(*(const struct pod *const *)a)->meta,
+                      *y = &(*(const struct pod *const *)b)->meta;
+    int c = strcmp(strna(x->ns), strna(y->ns));
+    return c ? c : strcmp(strna(x->name), strna(y->name));
 }

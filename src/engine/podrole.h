@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
 #include "model/object.h"
+#include "model/store.h"
 
 enum pod_role {
     POD_MOVES,    /* evicted, comes back elsewhere */
@@ -23,5 +25,20 @@ bool pod_ready(const struct pod *pod);
 bool pod_finished(const struct pod *pod);
 /* Would be scheduled onto a node that is cordoned. */
 bool pod_tolerates_cordon(const struct pod *pod);
+/* Its selector or affinity names one node alone. */
+bool pod_wants_one_node(const struct pod *pod);
+/* The node that its template names in spec.nodeName, or NULL: none, or its owner is not in the
+ * stores (which may be NULL). */
+const char *pod_pinned_to(const struct pod *pod, const struct store *replica_sets,
+                          const struct store *stateful_sets);
+/* The finalizers of a pod that not Kubernetes itself takes off, separated by commas; "" when there
+ * are none. */
+void pod_foreign_finalizers(const struct pod *pod, struct str *out);
+/* It does not answer: its condition Ready is Unknown. */
+bool node_is_lost(const struct node *node);
+/* The data is on the disk of one node and nowhere else. */
+bool volume_is_local(const struct pv *pv);
+/* By namespace and name, for arrays of pointers to pods. */
+int pod_compare(const void *a, const void *b);
 
 #endif

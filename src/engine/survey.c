@@ -9,6 +9,7 @@
 #include "base/timefmt.h"
 #include "base/vec.h"
 #include "engine/budget.h"
+#include "engine/next_mark.h"
 #include "engine/podrole.h"
 
 enum {
@@ -92,9 +93,63 @@ static void look_at_budgets(struct taking *t, const struct pod *pod) {
           1);
 }
 
+static bool is_true(const struct node *node, const char *type, int64_t *since) {
+    const struct node_condition *c = node_condition_find(node->conditions, type);
+    bool yes = c && str_same(c->c.status, "True");
+    if (yes)
+        *since = c->c.changed;
+    return yes;
+}
+
+static bool is_drained(const struct node *node) {
+    int64_t since;
+    return node->unschedulable && is_true(node, "DrainInProgress", &since);
+}
+
+/* One that was asked to go, and does not. */
+static void look_at_leaving(struct taking *t, struct survey_node *sn, const struct pod *pod) {
+    /* deletionTimestamp is when the grace period ends. */
+    bool late = t->now - pod->meta.deleted > SEC(STUCK_AFTER);
+    char when[TIMEFMT_LEN];
+    const char *name = full_name(t, &pod->meta);
+    _cleanup_str_ struct str finalizers = STR_INIT;
+    sn->leaving++;
+    if (node_is_lost(sn->node))
+        return; /* which is why */
+    pod_foreign_finalizers(pod, &finalizers);
+    if (finalizers.len && (late || pod_finished(pod)))
+        block(t, BLOCKER_FINALIZER_STUCK, name,
+              arena_printf(t->arena, "pod %s is kept by the finalizer %s", name,
+                           str_get(&finalizers)),
+              1);
+    else if (late)
+        block(t, BLOCKER_TERMINATING_STUCK, name,
+              arena_printf(t->arena, "pod %s should have stopped by %s", name,
+                           time_format(pod->meta.deleted, false, when)),
+              1);
+}
+
+/* A drain that has not come to it yet does not hang on it. */
+static void look_at_finalizers(struct taking *t, const struct survey_node *sn,
+                               const struct pod *pod) {
+    _cleanup_str_ struct str names = STR_INIT;
+    pod_foreign_finalizers(pod, &names);
+    if (!names.len || is_drained(sn->node))
+        return;
+    const char *text = arena_strndup(t->arena, str_get(&names), names.len);
+    block(t, BLOCKER_FINALIZER_STUCK, text,
+          arena_printf(t->arena, "pods with the finalizer %s: a drain waits until it is taken off",
+                       text),
+          1);
+}
+
 static void look_at_pod(struct taking *t, struct survey_node *sn, const struct pod *pod) {
     enum pod_role role = pod_role(pod);
     sn->pods++;
+    if (role == POD_LEAVING || (role == POD_FINISHED && pod->meta.deleted)) {
+        look_at_leaving(t, sn, pod);
+        return;
+    }
     switch (role) {
     case POD_DAEMON:
     case POD_MIRROR:
@@ -104,16 +159,6 @@ static void look_at_pod(struct taking *t, struct survey_node *sn, const struct p
         sn->moves++;
         return;
     case POD_LEAVING:
-        sn->leaving++;
-        /* deletionTimestamp is when the grace period ends. */
-        if (t->now - pod->meta.deleted > SEC(STUCK_AFTER)) {
-            char when[TIMEFMT_LEN];
-            block(t, BLOCKER_TERMINATING_STUCK, full_name(t, &pod->meta),
-                  arena_printf(t->arena, "pod %s should have stopped by %s",
-                               full_name(t, &pod->meta),
-                               time_format(pod->meta.deleted, false, when)),
-                  1);
-        }
         return;
     case POD_BARE:
         block(t, BLOCKER_BARE_POD, full_name(t, &pod->meta),
@@ -125,10 +170,11 @@ static void look_at_pod(struct taking *t, struct survey_node *sn, const struct p
     sn->moves++;
     if (pod_has_local_data(pod))
         block(t, BLOCKER_LOCAL_STORAGE, "", "pods with emptyDir data", 1);
+    look_at_finalizers(t, sn, pod);
     look_at_budgets(t, pod);
 }
 
-static void look_at_health(struct taking *t, struct survey_node *sn) {
+static void look_at_health(struct survey_node *sn) {
     const struct node_condition *c = node_condition_find(sn->node->conditions, "Ready");
     sn->ready_reason = "";
     sn->ready = NODE_UNKNOWN;
@@ -142,11 +188,21 @@ static void look_at_health(struct taking *t, struct survey_node *sn) {
     }
     if (sn->ready == NODE_READY)
         sn->ready_reason = "";
+}
+
+/* Once its pods are counted: one that does not answer keeps them, one that says that it is not well
+ * may. */
+static void tell_health(struct taking *t, const struct survey_node *sn) {
+    const char *reason = sn->ready_reason;
+    if (sn->ready == NODE_READY)
+        return;
+    if (node_is_lost(sn->node))
+        block(t, BLOCKER_NODE_UNREACHABLE, "",
+              arena_printf(t->arena, "the node does not answer%s%s", *reason ? ": " : "", reason),
+              sn->moves + sn->leaving);
     else
         block(t, BLOCKER_NODE_NOT_READY, "",
-              arena_printf(t->arena, "the node is not Ready%s%s", *sn->ready_reason ? ": " : "",
-                           sn->ready_reason),
-              0);
+              arena_printf(t->arena, "the node is not Ready%s%s", *reason ? ": " : "", reason), 0);
 }
 
 static bool has_mark(const struct node *node, const struct mark *marks, size_t n) {
@@ -158,15 +214,9 @@ static bool has_mark(const struct node *node, const struct mark *marks, size_t n
     return false;
 }
 
-static bool is_true(const struct node *node, const char *type, int64_t *since) {
-    const struct node_condition *c = node_condition_find(node->conditions, type);
-    bool yes = c && str_same(c->c.status, "True");
-    if (yes)
-        *since = c->c.changed;
-    return yes;
-}
-
 bool survey_holds(const struct survey_blocker *b) {
+    if (b->code == BLOCKER_NODE_UNREACHABLE && !b->pods) /* nothing has to stop there */
+        return b->told;
     return b->told || (b->code != BLOCKER_BARE_POD && b->code != BLOCKER_LOCAL_STORAGE &&
                        b->code != BLOCKER_NODE_NOT_READY);
 }
@@ -174,6 +224,7 @@ bool survey_holds(const struct survey_blocker *b) {
 static void look_at_phase(struct survey_node *sn) {
     const struct node *node = sn->node;
     sn->needs_reboot = has_mark(node, needed_marks, ARRAY_LEN(needed_marks));
+    sn->next_mark = next_marked(node);
     if (has_mark(node, rebooting_marks, ARRAY_LEN(rebooting_marks))) {
         sn->phase = NODE_REBOOTING;
         return;
@@ -182,6 +233,7 @@ static void look_at_phase(struct survey_node *sn) {
         return;
     if (is_true(node, "DrainInProgress", &sn->phase_since)) {
         sn->phase = NODE_DRAINING;
+        sn->heard = MAX_OF(sn->heard, sn->phase_since);
         for (size_t i = 0; i < sn->n_blockers; i++)
             if (survey_holds(&sn->blockers[i]))
                 sn->phase = NODE_BLOCKED;
@@ -222,12 +274,13 @@ static void look_at_node(struct taking *t, struct survey_node *sn, const struct 
     size_t n;
     struct store_key key = {sn->node->meta.name, NULL};
     t->blockers.len = 0;
-    look_at_health(t, sn);
+    look_at_health(sn);
     cordon_of(sn->node, t->arena, &sn->cordon);
     cordon_judge(sn->node, t->now, &sn->cordon);
     const struct object *const *list = store_find(pods, by_node, key, &n);
     for (size_t i = 0; i < n; i++)
         look_at_pod(t, sn, (const struct pod *)list[i]);
+    tell_health(t, sn);
     keep_blockers(t->arena, t->blockers.p, t->blockers.len, sn);
     look_at_phase(sn);
 }
@@ -248,7 +301,66 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
     }
     vec_done(&t.blockers);
     free(sorted);
-    *out = (struct survey){list, kept};
+    *out = (struct survey){list, kept, now};
+}
+
+/* --- what owners say --- */
+
+static void add_blocker(struct survey_node *sn, struct survey_blocker b, struct arena *arena) {
+    struct survey_blocker *list = arena_alloc(arena, (sn->n_blockers + 1) * sizeof *list);
+    for (size_t i = 0; i < sn->n_blockers; i++) {
+        list[i] = sn->blockers[i];
+        if (list[i].code != b.code || !streq(list[i].object, b.object))
+            continue;
+        return; /* it is known */
+    }
+    list[sn->n_blockers] = b;
+    keep_blockers(arena, list, sn->n_blockers + 1, sn);
+}
+
+/* The pods of one owner are one blocker. */
+static void pin(struct survey_node *sn, const struct pod *pod, struct arena *arena) {
+    const struct owner *o = meta_controller(&pod->meta);
+    const char *object = arena_printf(arena, "%s/%s", strna(pod->meta.ns), strna(o->name));
+    struct survey_blocker b = {
+        .code = BLOCKER_PINNED,
+        .object = object,
+        .message = arena_printf(arena, "the template of %s %s names the node: its pods come back",
+                                strna(o->kind), object),
+        .pods = 1,
+    };
+    for (size_t i = 0; i < sn->n_blockers; i++)
+        if (sn->blockers[i].code == b.code && streq(sn->blockers[i].object, object)) {
+            struct survey_blocker *copy = arena_alloc(arena, sn->n_blockers * sizeof *copy);
+            memcpy(copy, sn->blockers, sn->n_blockers * sizeof *copy);
+            copy[i].pods++;
+            sn->blockers = copy;
+            return;
+        }
+    add_blocker(sn, b, arena);
+}
+
+void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,
+                 const struct store *replica_sets, const struct store *stateful_sets,
+                 struct arena *arena) {
+    for (size_t i = 0; i < s->n; i++) {
+        struct survey_node *sn = &s->nodes[i];
+        size_t n;
+        const struct object *const *list =
+            store_find(pods, by_node, (struct store_key){sn->node->meta.name, NULL}, &n);
+        bool any = false;
+        for (size_t k = 0; k < n; k++) {
+            const struct pod *pod = (const struct pod *)list[k];
+            const char *to =
+                pod_role(pod) == POD_MOVES ? pod_pinned_to(pod, replica_sets, stateful_sets) : NULL;
+            if (!to || !str_same(to, sn->node->meta.name))
+                continue;
+            pin(sn, pod, arena);
+            any = true;
+        }
+        if (any)
+            look_at_phase(sn);
+    }
 }
 
 /* --- what drains have told --- */
@@ -315,11 +427,21 @@ static bool is_seen(enum blocker_code code) {
     case BLOCKER_BARE_POD:
     case BLOCKER_LOCAL_STORAGE:
     case BLOCKER_TERMINATING_STUCK:
+    case BLOCKER_FINALIZER_STUCK:
     case BLOCKER_NODE_NOT_READY:
+    case BLOCKER_NODE_UNREACHABLE:
         return true;
     default:
         return false;
     }
+}
+
+/* It is seen as well, under the name of its owner. */
+static bool is_listed(const struct survey_node *sn, enum blocker_code code) {
+    for (size_t i = 0; code == BLOCKER_PINNED && i < sn->n_blockers; i++)
+        if (sn->blockers[i].code == code)
+            return true;
+    return false;
 }
 
 static void tell_node(struct survey_node *sn, const struct store *events, struct arena *arena) {
@@ -330,6 +452,9 @@ static void tell_node(struct survey_node *sn, const struct store *events, struct
         *vec_push(&list) = sn->blockers[i];
     for (uint32_t i = 0; (obj = store_next(events, &i));) {
         const struct kube_event *e = (const struct kube_event *)obj;
+        if (str_same(e->object.kind, "Node") && str_same(e->object.name, sn->node->meta.name) &&
+            str_starts(strna(e->reason), "Drain"))
+            sn->heard = MAX_OF(sn->heard, last_of(e));
         if (!is_about(e, sn->node, "DrainBlocked") || last_of(e) < sn->phase_since ||
             !parse_told(e, arena, &told) || is_over(events, sn->node, told.code, last_of(e)))
             continue;
@@ -340,7 +465,7 @@ static void tell_node(struct survey_node *sn, const struct store *events, struct
         if (same) {
             same->since = same->since ? MIN_OF(same->since, told.since) : told.since;
             same->told = true;
-        } else if (!is_seen(told.code)) {
+        } else if (!is_seen(told.code) && !is_listed(sn, told.code)) {
             *vec_push(&list) = told;
         }
     }
@@ -385,17 +510,6 @@ static struct survey_node *node_of(const struct survey *s, const char *name) {
             to = middle;
     }
     return NULL;
-}
-
-static void add_blocker(struct survey_node *sn, struct survey_blocker b, struct arena *arena) {
-    struct survey_blocker *list = arena_alloc(arena, (sn->n_blockers + 1) * sizeof *list);
-    for (size_t i = 0; i < sn->n_blockers; i++) {
-        list[i] = sn->blockers[i];
-        if (list[i].code == b.code && streq(list[i].object, b.object))
-            return; /* the drain has told it */
-    }
-    list[sn->n_blockers] = b;
-    keep_blockers(arena, list, sn->n_blockers + 1, sn);
 }
 
 void survey_check(struct survey *s, const struct checks *found, struct arena *arena) {

@@ -46,6 +46,8 @@ struct survey_node {
     enum node_phase phase;
     int64_t phase_since;                   /* 0: not known */
     bool needs_reboot;                     /* its mark says that it waits for one */
+    bool next_mark;                        /* a drain is to come to it (engine/next_mark.h) */
+    int64_t heard;                         /* while it is drained: of its drain, the last time */
     unsigned pods;                         /* that are there */
     unsigned moves;                        /* that a drain would evict */
     unsigned stays;                        /* DaemonSet and mirror pods */
@@ -57,6 +59,7 @@ struct survey_node {
 struct survey {
     struct survey_node *nodes; /* sorted by name */
     size_t n;
+    int64_t now; /* when it was taken */
 };
 
 /* Which nodes: NULL for all. */
@@ -68,6 +71,11 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
                  struct pdbs *pdbs, survey_filter *filter, void *filter_arg, int64_t now,
                  struct arena *arena, struct survey *out);
 
+/* Adds pods whose owner's template names their node: they are put back there however often they are
+ * evicted. `pods` as above. */
+void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,
+                 const struct store *replica_sets, const struct store *stateful_sets,
+                 struct arena *arena);
 /* Adds what the drains at work have told about their nodes: Events DrainBlocked of this drain that
  * no later DrainUnblocked takes back, where a look at the cluster does not show the same. */
 void survey_tell(struct survey *s, const struct store *events, struct arena *arena);

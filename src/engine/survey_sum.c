@@ -7,7 +7,12 @@
 #include "base/htab.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/timefmt.h"
 #include "base/vec.h"
+
+/* A drain that waits writes nothing for as long as nothing changes, so silence proves little. After
+ * this long somebody should look whether it is still there. */
+#define QUIET_AFTER SEC(15 * 60)
 
 /* One of the things that are put together: which one is told by its key. */
 struct fold {
@@ -19,6 +24,7 @@ struct fold {
         struct survey_sum_wave wave;
         struct survey_sum_nodes nodes;
         struct survey_sum_lock lock;
+        struct survey_sum_left left;
     } u;
 };
 
@@ -155,6 +161,33 @@ static void add_lock(struct folds *f, const struct survey_node *sn, const char *
     l->since = earlier(l->since, since);
 }
 
+static bool is_quiet(const struct survey *s, const struct survey_node *sn) {
+    return is_draining(sn) && sn->heard && s->now - sn->heard > QUIET_AFTER && !sn->leaving;
+}
+
+/* A drain that is at work keeps its marks. */
+static bool is_at_work(const struct survey *s) {
+    for (size_t i = 0; i < s->n; i++)
+        if (is_draining(&s->nodes[i]) && !is_quiet(s, &s->nodes[i]))
+            return true;
+    return false;
+}
+
+static void add_left(struct folds *f, const struct survey *s, const struct survey_node *sn,
+                     const char *holder, bool at_work) {
+    bool new;
+    if (is_quiet(s, sn)) {
+        _cleanup_free_ char *key = xasprintf("d %s", holder);
+        struct survey_sum_left *l = &fold(f, key, sn->node->meta.name, &new)->u.left;
+        if (new)
+            *l = (struct survey_sum_left){.what = LEFT_DRAIN, .holder = holder};
+        l->since = MAX_OF(l->since, sn->heard);
+    } else if (sn->next_mark && !at_work) {
+        struct survey_sum_left *l = &fold(f, "m", sn->node->meta.name, &new)->u.left;
+        *l = (struct survey_sum_left){.what = LEFT_MARK, .holder = ""};
+    }
+}
+
 /* --- in order --- */
 
 static int compare_blockers(const void *a, const void *b) {
@@ -192,12 +225,12 @@ static int compare_nodes(const void *a, const void *b) {
     } while (0)
 
 void survey_sum(const struct survey *s, struct arena *arena, struct survey_sum *out) {
-    struct folds blockers, gates, waves, nodes, locks;
+    struct folds blockers, gates, waves, nodes, locks, left;
     struct survey_sum_blocker *found, *held;
     struct survey_sum_nodes *alike;
     folds_init(&blockers), folds_init(&gates), folds_init(&waves), folds_init(&nodes);
-    folds_init(&locks);
-    bool at_work = survey_drains(s);
+    folds_init(&locks), folds_init(&left);
+    bool at_work = survey_drains(s), alive = is_at_work(s);
     *out = (struct survey_sum){.n = s->n};
     out->draining.p = arena_alloc(arena, (s->n + 1) * sizeof(char *));
     out->reboot.p = arena_alloc(arena, (s->n + 1) * sizeof(char *));
@@ -216,12 +249,14 @@ void survey_sum(const struct survey *s, struct arena *arena, struct survey_sum *
         add_wave(&waves, sn, *holder ? holder : "somebody else");
         add_nodes(&nodes, sn);
         add_lock(&locks, sn, holder);
+        add_left(&left, s, sn, holder, alive);
     }
     KEEP(blockers, survey_sum_blocker, blocker, found, out->n_blockers);
     KEEP(gates, survey_sum_blocker, blocker, held, out->n_gates);
     KEEP(waves, survey_sum_wave, wave, out->waves, out->n_waves);
     KEEP(nodes, survey_sum_nodes, nodes, alike, out->n_nodes);
     KEEP(locks, survey_sum_lock, lock, out->locks, out->n_locks);
+    KEEP(left, survey_sum_left, left, out->left, out->n_left);
     qsort(found, out->n_blockers, sizeof *found, compare_blockers);
     qsort(held, out->n_gates, sizeof *held, compare_blockers);
     qsort(alike, out->n_nodes, sizeof *alike, compare_nodes);

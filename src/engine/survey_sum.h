@@ -45,6 +45,20 @@ struct survey_sum_lock {
     struct survey_names nodes;
 };
 
+/* What a drain that was killed may have left behind. Nothing tells whether its process still runs:
+ * whoever looks has to know. */
+enum survey_left {
+    LEFT_MARK,  /* the mark of nodes to come (engine/next_mark.h), and no drain seems to be at work
+                 */
+    LEFT_DRAIN, /* nodes that are being drained, of whose drain nothing was heard for long */
+};
+struct survey_sum_left {
+    enum survey_left what;
+    const char *holder; /* of LEFT_DRAIN; "" */
+    int64_t since;      /* of LEFT_DRAIN: heard of for the last time */
+    struct survey_names nodes;
+};
+
 struct survey_sum {
     size_t n; /* nodes in all */
     unsigned phases[NODE_PHASES], unready;
@@ -60,6 +74,8 @@ struct survey_sum {
     size_t n_nodes;
     const struct survey_sum_lock *locks;
     size_t n_locks;
+    const struct survey_sum_left *left;
+    size_t n_left;
 };
 
 /* Everything lives in the arena, or in the survey's. */

@@ -1,8 +1,6 @@
 /* Why: how a chain is put together. */
 #include "engine/why.h"
 
-#include <ctype.h>
-
 #include "engine/why_internal.h"
 
 const char *why_risk_word(enum why_risk risk) {
@@ -34,22 +32,25 @@ static const char *what_is_wanted(const struct why_want *want) {
     case WHY_WANT_NODE_PODS:
     case WHY_WANT_BUDGET_PODS:
     case WHY_WANT_ROOM:
+    case WHY_WANT_VOLUMES:
         break;
     }
     return kind_pod.resource;
+}
+
+void why_unread(struct making *m, const char *what) {
+    for (size_t i = 0; i < m->unread.len; i++)
+        if (streq(m->unread.p[i], what))
+            return;
+    *vec_push(&m->unread) = what;
 }
 
 static enum known ask(struct making *m, const struct why_want *want) {
     enum known known = m->w->ask(m->w->arg, want);
     if (known == KNOWN_NOT_YET)
         m->out->complete = false;
-    if (known != KNOWN_NEVER)
-        return known;
-    const char *what = what_is_wanted(want);
-    for (size_t i = 0; i < m->unread.len; i++)
-        if (streq(m->unread.p[i], what))
-            return known;
-    *vec_push(&m->unread) = what;
+    if (known == KNOWN_NEVER)
+        why_unread(m, what_is_wanted(want));
     return known;
 }
 
@@ -151,24 +152,6 @@ void why_link_remedy(struct making *m, struct why_link *l, enum why_risk risk, c
     l->n_remedies++;
 }
 
-/* Names come from the cluster, and what we print is pasted into a shell. */
-const char *why_shell(struct making *m, const char *word) {
-    _cleanup_str_ struct str out = STR_INIT;
-    bool plain = *word != '\0';
-    for (const char *p = word; *p; p++)
-        plain &= isalnum((unsigned char)*p) || strchr("-_./=:,@%+", *p) != NULL;
-    if (plain)
-        return arena_printf(m->arena, "%s", word);
-    str_addc(&out, '\'');
-    for (const char *p = word; *p; p++)
-        if (*p == '\'')
-            str_add(&out, "'\\''");
-        else
-            str_addc(&out, *p);
-    str_addc(&out, '\'');
-    return why_text(m, &out);
-}
-
 /* --- the whole --- */
 
 void why_begin(struct making *m, const struct why_world *w, struct arena *arena, struct why *out) {
@@ -190,10 +173,16 @@ static int compare_links(const void *a, const void *b) {
         return x->code < y->code ? -1 : 1;
     if (x->pods != y->pods)
         return x->pods < y->pods ? 1 : -1;
-    return strcmp(x->object, y->object);
+    int c = strcmp(x->object, y->object);
+    if (!c && !x->since != !y->since) /* what has come about, then what would */
+        return x->since ? -1 : 1;
+    c = c ? c : strcmp(x->example, y->example);
+    return c ? c : strcmp(x->text, y->text);
 }
 
 static bool passes(const struct why_link *l) {
+    if (l->lasts)
+        return false;
     return l->code == WHY_NO_CODE ? l->severity == SEVERITY_INFO
                                   : blocker_row((enum blocker_code)l->code)->clears_itself;
 }
@@ -216,6 +205,8 @@ void why_end(struct making *m) {
     out->unread = unread;
     out->n_unread = m->unread.len;
     vec_done(&m->links);
+    vec_done(&m->held);
+    vec_done(&m->told);
     vec_done(&m->unread);
     rules_free(m->rules);
 }

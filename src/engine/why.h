@@ -33,6 +33,8 @@ enum why_want_kind {
     WHY_WANT_ATTACHMENTS, /* all VolumeAttachments */
     WHY_WANT_EVENTS,      /* those about one object: kind, ns, name */
     WHY_WANT_ROOM,        /* a picture of the whole cluster: world.fit, and all nodes */
+    /* In it: all volumes, claims and StorageClasses. Asked for when it is there. */
+    WHY_WANT_VOLUMES,
 };
 
 struct why_want {
@@ -49,8 +51,11 @@ struct why_world {
     unsigned pods_by_node; /* index of pods: store_key_node */
     struct pdbs *pdbs;     /* over pods and budgets */
     struct store *replica_sets, *stateful_sets, *deployments, *daemon_sets, *namespaces, *volumes,
-        *claims, *attachments, *events;
-    struct fit *fit; /* of all nodes and pods, once WHY_WANT_ROOM is there; else NULL */
+        *claims, *classes, *attachments, *events;
+    struct fit *fit;        /* of all nodes and pods, once WHY_WANT_ROOM is there; else NULL */
+    int32_t least_priority; /* with it: of all pods */
+    /* Once WHY_WANT_VOLUMES is there: what of it could be read. */
+    bool room_volumes, room_classes;
     const struct check_world *checks; /* of nodes: what storage and quorums say; NULL: not asked */
     why_ask_fn *ask;
     void *arg;
@@ -83,6 +88,7 @@ struct why_link {
     int code; /* enum blocker_code, or WHY_NO_CODE */
     enum severity severity;
     bool blocks;                          /* a drain without further flags does not get past it */
+    bool lasts;                           /* it does not end by itself, though its code may */
     const char *kind;                     /* of the object: "PodDisruptionBudget"; "" when none */
     const char *object;                   /* "shop/web"; "" when none */
     const char *text;                     /* a sentence without full stop, with numbers */

@@ -74,24 +74,6 @@ void why_owner_of(struct making *m, const struct pod *pod, struct why_owner *out
     }
 }
 
-/* --- arithmetic --- */
-
-static int64_t share(const struct intstr *v, int64_t of) {
-    if (!v->is_str)
-        return v->val;
-    int64_t percent = strtol(strna(v->str), NULL, 10);
-    percent = MAX_OF(0, MIN_OF(percent, 100)); /* the server accepts no others */
-    return (percent * of + 99) / 100;          /* both percentages round up */
-}
-
-/* What the budget would allow with so many more replicas, all of them healthy. */
-static int64_t allows_with(const struct pdb *pdb, int64_t healthy, int64_t more) {
-    int64_t expected = pdb->expected + more;
-    int64_t needs = pdb->max_unavailable.set ? expected - share(&pdb->max_unavailable, expected)
-                                             : share(&pdb->min_available, expected);
-    return healthy + more - MAX_OF(needs, (int64_t)0);
-}
-
 /* --- what helps --- */
 
 static void advise_scale(struct making *m, struct why_link *l, const struct pdb *pdb,
@@ -99,7 +81,7 @@ static void advise_scale(struct making *m, struct why_link *l, const struct pdb 
     int64_t healthy = l->code == BLOCKER_PDB_UNSATISFIABLE ? pdb->expected : pdb->healthy;
     if (!o->resource || pdb->expected <= 0)
         return;
-    if (o->deployment && o->replicas == 1 && m->node && allows_with(pdb, healthy, 1) > 0) {
+    if (o->deployment && o->replicas == 1 && m->node && budget_allows_with(pdb, healthy, 1) > 0) {
         why_link_remedy(
             m, l, WHY_RISK_LOW, "let the drain make a second replica first",
             arena_printf(m->arena, "slipway drain %s --surge", why_shell(m, m->node->meta.name)),
@@ -107,7 +89,7 @@ static void advise_scale(struct making *m, struct why_link *l, const struct pdb 
         return;
     }
     for (int more = 1; more <= MORE_MAX; more++) {
-        if (allows_with(pdb, healthy, more) <= 0)
+        if (budget_allows_with(pdb, healthy, more) <= 0)
             continue;
         why_link_remedy(
             m, l, WHY_RISK_LOW,
@@ -261,6 +243,36 @@ struct why_link *why_budget_link(struct making *m, enum blocker_code code, const
         return l;
     }
     add_causes(m, l, pdb, pods, n);
+    return l;
+}
+
+/* The same words as in a plan. */
+struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const struct pod *keeper,
+                              const struct pod *const *pods, size_t n) {
+    _cleanup_str_ struct str text = STR_INIT;
+    int gives = pdb->allowed + (int)n;
+    bool max = pdb->max_unavailable.set;
+    int value = max ? pdb->expected - pdb->healthy + gives : MAX_OF(pdb->healthy - gives, 0);
+    const char *field = max ? "maxUnavailable" : "minAvailable";
+    budget_explain(pdb, &text);
+    str_addf(&text, "; the replacement of %s fits nowhere", strna(keeper->meta.name));
+    struct why_link *l = why_link_new(m, BLOCKER_PDB_NO_BUDGET, kind_pdb.name,
+                                      why_name(m, &pdb->meta), why_text(m, &text));
+    l->severity = SEVERITY_ERROR;
+    l->lasts = true;
+    why_link_pods(m, l, pods, n);
+    why_link_remedy(m, l, WHY_RISK_NONE,
+                    arena_printf(m->arena, "make room for the replacement of %s, as told below",
+                                 strna(keeper->meta.name)),
+                    NULL, NULL);
+    why_link_remedy(
+        m, l, WHY_RISK_SERVICE,
+        arena_printf(m->arena, "let the budget allow %d at once (%s %d)", gives, field, value),
+        patch_command(m, pdb, arena_printf(m->arena, "\"%s\":%d", field, value)),
+        pdb->healthy > gives ? arena_printf(m->arena, "%d of %d serve until there is room",
+                                            pdb->healthy - gives, pdb->expected)
+                             : "none serves until there is room");
+    advise_override(m, l);
     return l;
 }
 

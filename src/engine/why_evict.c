@@ -13,17 +13,15 @@ enum {
 };
 
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
-#define HOSTNAME_LABEL      "kubernetes.io/hostname"
 #define IGNORE_MARKS                                                                               \
     "{apiVersion: slipway.dev/v1alpha1, kind: DrainRules, marks: ignore}" /* engine/rules.h */
-#define JOB_FINALIZER "batch.kubernetes.io/job-tracking" /* its own controller takes it off */
 
 /* What makes a reason; those without a code of their own come after the blockers. */
 enum reason {
-    REASON_LOCAL_VOLUME = BLOCKER_CODES,
-    REASON_ONE_NODE,  /* its selector or affinity names this node alone */
-    REASON_FINALIZER, /* that somebody will have to take off */
-    REASON_ORPHAN,    /* a DaemonSet's pod without its DaemonSet */
+    REASON_LOCAL_VOLUME = BLOCKER_CODES, /* of LocalPV, and no reason for a drain to wait */
+    REASON_ONE_NODE,                     /* its selector or affinity names this node alone */
+    REASON_FINALIZER,                    /* that somebody will have to take off */
+    REASON_ORPHAN,                       /* a DaemonSet's pod without its DaemonSet */
 };
 
 /* What needs a flag keeps a drain from beginning at all. */
@@ -68,17 +66,17 @@ static void note(struct sorting *s, int reason, const char *key, const struct po
         *g = (struct group){.reason = reason, .key = key};
     }
     *vec_push(&g->pods) = pod;
-    s->weight = MAX_OF(s->weight, weight_of(s->m, reason));
+    enum weight weight = weight_of(s->m, reason);
+    s->weight = MAX_OF(s->weight, weight);
+    if (reason == REASON_FINALIZER || reason == REASON_LOCAL_VOLUME || reason == REASON_ONE_NODE)
+        *vec_push(&s->m->told) = pod; /* it goes all the same */
+    else if (weight == WEIGHT_WAIT || weight == WEIGHT_NEVER)
+        *vec_push(&s->m->held) = pod;
     s->needs_force |= reason == BLOCKER_BARE_POD || reason == REASON_ORPHAN;
     s->needs_emptydir |= reason == BLOCKER_LOCAL_STORAGE;
 }
 
 /* --- one pod --- */
-
-bool why_node_lost(const struct node *node) {
-    const struct node_condition *c = node ? node_condition_find(node->conditions, "Ready") : NULL;
-    return c && str_same(c->c.status, "Unknown");
-}
 
 /* The node that its template names in spec.nodeName, or NULL. */
 static const char *template_node(struct making *m, const struct pod *pod) {
@@ -95,45 +93,6 @@ static const char *template_node(struct making *m, const struct pod *pod) {
     return r ? r->template_node : NULL;
 }
 
-static bool tolerates_cordon(const struct pod *pod) {
-    const struct toleration *list = pod->spec ? pod->spec->tolerations : NULL;
-    for (size_t i = 0; i < list_len(list); i++) {
-        const struct toleration *t = &list[i];
-        bool effect = str_empty(t->effect) || streq(t->effect, "NoSchedule");
-        bool key = str_same(t->key, UNSCHEDULABLE_TAINT);
-        bool all = str_empty(t->key) && str_same(t->op, "Exists");
-        bool equal = (str_empty(t->op) || streq(t->op, "Equal")) && str_empty(t->value);
-        if (effect && (all || (key && (equal || str_same(t->op, "Exists")))))
-            return true;
-    }
-    return false;
-}
-
-static bool term_names_host(const struct node_term *term) {
-    for (size_t i = 0; i < list_len(term->exprs); i++)
-        if (str_same(term->exprs[i].key, HOSTNAME_LABEL) && str_same(term->exprs[i].op, "In") &&
-            list_len(term->exprs[i].values) == 1)
-            return true;
-    for (size_t i = 0; i < list_len(term->fields); i++)
-        if (str_same(term->fields[i].key, "metadata.name") && str_same(term->fields[i].op, "In"))
-            return true;
-    return false;
-}
-
-static bool selector_names_host(const struct node_selector *sel) {
-    return sel && list_len(sel->terms) == 1 && term_names_host(&sel->terms[0]);
-}
-
-static bool wants_one_node(const struct pod *pod) {
-    const struct pod_spec *spec = pod->spec;
-    if (!spec)
-        return false;
-    if (map_has(spec->node_selector, HOSTNAME_LABEL))
-        return true;
-    return spec->affinity && spec->affinity->node &&
-           selector_names_host(spec->affinity->node->required);
-}
-
 /* The first of its volumes whose data is on this node and nowhere else, or NULL. */
 static const struct pv *local_volume(struct making *m, const struct pod *pod) {
     const struct volume *list = pod->spec ? pod->spec->volumes : NULL;
@@ -141,7 +100,7 @@ static const struct pv *local_volume(struct making *m, const struct pod *pod) {
         const struct pvc *c =
             list[i].claim ? why_look(m, &kind_pvc, pod->meta.ns, list[i].claim->claim, NULL) : NULL;
         const struct pv *pv = c ? why_look(m, &kind_pv, NULL, strna(c->volume_name), NULL) : NULL;
-        if (pv && (pv->local || (pv->affinity && selector_names_host(pv->affinity->required))))
+        if (pv && volume_is_local(pv))
             return pv;
     }
     return NULL;
@@ -150,9 +109,7 @@ static const struct pv *local_volume(struct making *m, const struct pod *pod) {
 /* The finalizers that not Kubernetes itself takes off. */
 static const char *finalizers_of(struct making *m, const struct pod *pod) {
     _cleanup_str_ struct str names = STR_INIT;
-    for (size_t i = 0; i < list_len(pod->meta.finalizers); i++)
-        if (!streq(pod->meta.finalizers[i], JOB_FINALIZER))
-            str_addf(&names, "%s%s", names.len ? ", " : "", pod->meta.finalizers[i]);
+    pod_foreign_finalizers(pod, &names);
     return why_text(m, &names);
 }
 
@@ -161,7 +118,7 @@ static void look_at_leaving(struct sorting *s, const struct pod *pod) {
     bool late = m->w->now - pod->meta.deleted > SEC(STUCK_AFTER);
     const char *finalizers = finalizers_of(m, pod);
     s->counts->leaving++;
-    if (why_node_lost(m->node))
+    if (node_is_lost(m->node))
         note(s, BLOCKER_NODE_UNREACHABLE, "", pod);
     else if (*finalizers)
         note(s, late || pod_finished(pod) ? BLOCKER_FINALIZER_STUCK : REASON_FINALIZER, finalizers,
@@ -212,18 +169,18 @@ static void look_at_going(struct sorting *s, const struct pod *pod) {
         note(s, BLOCKER_LOCAL_STORAGE, "", pod);
     if (is_terminating(m, pod->meta.ns))
         note(s, BLOCKER_NAMESPACE_TERMINATING, strna(pod->meta.ns), pod);
-    if (why_node_lost(m->node))
+    if (node_is_lost(m->node))
         note(s, BLOCKER_NODE_UNREACHABLE, "", pod);
     const char *pinned = template_node(m, pod);
     if (!str_empty(pinned) && str_same(pinned, pod->node_name))
         note(s, BLOCKER_PINNED, arena_printf(m->arena, "%s/%s", strna(pod->meta.ns), o->name), pod);
-    else if (o && tolerates_cordon(pod))
+    else if (o && pod_tolerates_cordon(pod))
         note(s, BLOCKER_RETURNS, "", pod);
     look_at_budgets(s, pod);
     const struct pv *pv = local_volume(m, pod);
     if (pv)
         note(s, REASON_LOCAL_VOLUME, "", pod);
-    else if (o && str_empty(pinned) && wants_one_node(pod))
+    else if (o && str_empty(pinned) && pod_wants_one_node(pod))
         note(s, REASON_ONE_NODE, "", pod);
     const char *finalizers = finalizers_of(m, pod);
     if (*finalizers)
@@ -238,6 +195,7 @@ static void look_at_pod(struct sorting *s, const struct pod *pod) {
     if (role == POD_MIRROR || (role == POD_DAEMON && !is_orphan(m, pod)) ||
         (role != POD_DAEMON && rule.action == RULE_SKIP)) {
         s->counts->stays++;
+        *vec_push(&m->held) = pod;
         return;
     }
     if (pod->meta.deleted) {
@@ -398,8 +356,8 @@ static struct why_link *finalizer_link(struct making *m, const struct group *g) 
                              pod_finished(pod) ? plural(n, "it has stopped", "they have stopped")
                                                : "the grace period is over",
                              g->key, plural(n, "its object", "their objects"))
-              : arena_printf(m->arena, "the finalizer %s: a drain waits until it is taken off",
-                             g->key));
+              : arena_printf(m->arena, "%s the finalizer %s: a drain waits until that is taken off",
+                             plural(n, "it has", "they have"), g->key));
     if (stuck)
         l->since = pod->meta.deleted;
     why_link_remedy(m, l, WHY_RISK_NONE, "find out who sets it, and why that is not done",
@@ -485,7 +443,10 @@ static struct why_link *stays_pending_link(struct making *m, const struct group 
                           n == 1 ? "" : ", ...", plural(n, "it stays", "they stay"))
            : arena_printf(m->arena, "%s for this node alone: evicted, %s Pending until it is back",
                           plural(n, "it asks", "they ask"), plural(n, "it stays", "they stay"));
-    struct why_link *l = why_link_new(m, WHY_NO_CODE, kind_pod.name, "", text);
+    struct why_link *l =
+        why_link_new(m, pv ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, kind_pod.name, "", text);
+    /* The drain itself ends; who asks for room wants to know whether all find some. */
+    l->blocks = m->w->room && !m->out->draining && !m->pod;
     why_link_remedy(m, l, WHY_RISK_SERVICE,
                     pv ? "drain only if the node comes back with its disk"
                        : "drain only if the node comes back",

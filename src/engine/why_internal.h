@@ -2,6 +2,7 @@
 #ifndef ENGINE_WHY_INTERNAL_H
 #define ENGINE_WHY_INTERNAL_H
 
+#include "base/shell.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/rules.h"
@@ -18,6 +19,8 @@ struct making {
     const struct pod *pod;   /* that was asked about; NULL: none was */
     VEC(struct why_link *) links;
     VEC(const char *) unread;
+    why_pods held;        /* of the node: do not go, or are left alone */
+    why_pods told;        /* of the node: that they stay Pending, or wait, is told already */
     unsigned nodes_asked; /* one by one */
     unsigned rooms;       /* pods for which all nodes were asked */
 };
@@ -30,6 +33,8 @@ void why_end(struct making *m);
 
 /* Whether what is wanted is there; notes what is not. */
 bool why_has(struct making *m, const struct why_want *want);
+/* Notes a resource that could not be read. */
+void why_unread(struct making *m, const char *what);
 /* An object by its name, NULL when it is not there (yet). `*gone`, which may be NULL: there is none
  * of that name. */
 const void *why_look(struct making *m, const struct kind *kind, const char *ns, const char *name,
@@ -47,8 +52,9 @@ void why_link_cause(struct making *m, struct why_link *l, const struct why_link 
  */
 void why_link_remedy(struct making *m, struct why_link *l, enum why_risk risk, const char *text,
                      const char *command, const char *cost);
-/* A word for a shell as it is, or in quotes; in the arena. */
-const char *why_shell(struct making *m, const char *word);
+static inline const char *why_shell(struct making *m, const char *word) {
+    return shell_word(m->arena, word);
+}
 
 /* --- why_pod.c: what is in the way of pods --- */
 
@@ -61,7 +67,6 @@ struct why_counts {
 /* Adds the links of these pods of a node, folded. */
 void why_look_at_pods(struct making *m, const struct pod *const *pods, size_t n,
                       struct why_counts *counts);
-bool why_node_lost(const struct node *node);
 
 /* --- why_budget.c --- */
 
@@ -70,6 +75,9 @@ struct why_link *why_budget_link(struct making *m, enum blocker_code code, const
                                  const struct pod *const *pods, size_t n);
 struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdbs, size_t n_pdbs,
                                   const struct pod *const *pods, size_t n);
+/* Of a budget that allows something now, and nothing more once `keeper` is evicted. */
+struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const struct pod *keeper,
+                              const struct pod *const *pods, size_t n);
 /* Asks for all pods of a budget; false as long as they are not there. */
 bool why_budget_pods(struct making *m, const struct pdb *pdb);
 
@@ -118,13 +126,13 @@ const struct check_finding *why_look_at_checks(struct making *m);
 
 /* --- why_room.c --- */
 
-/* The scheduler's message without its second half, which is about preemption; in the arena. */
-const char *why_scheduler_text(struct making *m, const char *message);
 /* What keeps a pod without a node from getting one: adds causes and remedies. */
 void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
                   const struct pod *pod);
-/* Tries where these pods of the node would go; adds a link when some find no room, and returns how
- * many. */
-unsigned why_look_for_room(struct making *m, const struct pod *const *pods, size_t n);
+/* Tries where these pods of the node would go, in their order, as far as nothing was found that
+ * keeps them. Adds links when some find no room, or never get to go because of these, and counts
+ * both. */
+void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n,
+                       struct why_counts *counts);
 
 #endif

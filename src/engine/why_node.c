@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/timefmt.h"
+#include "engine/podrole.h"
 #include "engine/why_internal.h"
 
 /* --- who is at it --- */
@@ -174,10 +175,12 @@ static void add_counts(const struct why_counts *c, bool now, struct str *out) {
     const struct {
         unsigned n;
         const char *one, *more;
+        const char *which, *all; /* when it is so of all pods */
     } parts[] = {
-        {c->flag, "needs a flag", "need a flag"},
-        {c->never, "can never go", "can never go"},
-        {c->wait, now ? "waits" : "cannot go now", now ? "wait" : "cannot go now"},
+        {c->flag, "needs a flag", "need a flag", "all", "need a flag"},
+        {c->never, "can never go", "can never go", "none", "can ever go"},
+        {c->wait, now ? "waits" : "cannot go now", now ? "wait" : "cannot go now",
+         now ? "all" : "none", now ? "wait" : "can go now"},
     };
     unsigned pods = c->moves + c->leaving, told = 0;
     if (pods == 1) {
@@ -190,9 +193,13 @@ static void add_counts(const struct why_counts *c, bool now, struct str *out) {
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (!parts[i].n)
             continue;
+        if (parts[i].n == pods) {
+            str_addf(out, "%s of its %u pods %s", parts[i].which, pods, parts[i].all);
+            return;
+        }
         str_addf(out, "%s%u ", told ? ", " : "", parts[i].n);
         if (!told++)
-            str_addf(out, "of its %u pod%s ", pods, pods == 1 ? "" : "s");
+            str_addf(out, "of its %u pods ", pods);
         str_add(out, parts[i].n == 1 ? parts[i].one : parts[i].more);
     }
 }
@@ -215,6 +222,15 @@ static void say_draining(struct making *m, const struct why_counts *c, struct st
         str_add(out, "its pods are gone");
 }
 
+static void say_homeless(unsigned n, unsigned pods, struct str *out) {
+    if (pods == 1)
+        str_add(out, "a drain would leave its one pod without a node");
+    else if (n == pods)
+        str_addf(out, "a drain would leave all of its %u pods without a node", pods);
+    else
+        str_addf(out, "a drain would leave %u of its %u pods without a node", n, pods);
+}
+
 static void say_future(struct making *m, const struct why_counts *c, const struct check_finding *f,
                        struct str *out) {
     unsigned pods = c->moves + c->leaving;
@@ -234,8 +250,7 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
     else if (!pods)
         str_add(out, "a drain has nothing to move");
     else if (!(c->never + c->flag + c->wait) && c->homeless)
-        str_addf(out, "a drain would leave %u of its %u pod%s without a node", c->homeless, pods,
-                 pods == 1 ? "" : "s");
+        say_homeless(c->homeless, pods, out);
     else if (!(c->never + c->flag + c->wait))
         str_addf(out, "nothing forbids a drain: %u pod%s to move", pods, pods == 1 ? "" : "s");
     else {
@@ -263,12 +278,6 @@ static void summarize(struct making *m, const struct why_counts *c, const struct
 
 /* --- all of it --- */
 
-static int compare_pods(const void *a, const void *b) {
-    const struct pod *x = *(const struct pod *const *)a, *y = *(const struct pod *const *)b;
-    int c = strcmp(strna(x->meta.ns), strna(y->meta.ns));
-    return c ? c : strcmp(strna(x->meta.name), strna(y->meta.name));
-}
-
 static void look_at_node(struct making *m) {
     const struct why_want pods = {
         .what = WHY_WANT_NODE_PODS, .kind = &kind_pod, .name = m->node->meta.name};
@@ -285,12 +294,12 @@ static void look_at_node(struct making *m) {
     for (size_t i = 0; i < n; i++)
         list[i] = (const struct pod *)found[i];
     if (n)
-        qsort(list, n, sizeof *list, compare_pods);
+        qsort(list, n, sizeof *list, pod_compare);
     look_at_health(m);
     why_look_at_pods(m, list, n, &counts);
     why_look_at_volumes(m, list, n);
     if (m->w->room && !m->out->draining)
-        counts.homeless = why_look_for_room(m, list, n);
+        why_look_for_room(m, list, n, &counts);
     const struct check_finding *finding = why_look_at_checks(m);
     look_at_events(m);
     summarize(m, &counts, finding);

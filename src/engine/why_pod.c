@@ -129,7 +129,7 @@ static void summarize(struct making *m, const struct pod *pod, const struct why_
     else if (pod->meta.deleted)
         str_add(&text, evict ? "terminating, and does not end" : "terminating");
     else
-        str_add(&text, why_node_lost(m->node) ? "which does not answer" : "well");
+        str_add(&text, node_is_lost(m->node) ? "which does not answer" : "well");
     if (c->stays)
         str_add(&text, "; a drain leaves it where it is");
     else if (pod->meta.deleted || str_empty(pod->node_name))

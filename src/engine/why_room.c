@@ -2,22 +2,12 @@
  * missing on the node that is nearest to having room, and whether a cordon keeps it out. */
 #include "base/timefmt.h"
 #include "engine/fit_lack.h"
+#include "engine/moveout.h"
 #include "engine/podrole.h"
 #include "engine/why_internal.h"
 
 /* Of the pods of one answer: each asks all nodes, 2 ms for 5,000. */
 enum { ROOMS_LOOKED_AT = 4 };
-
-/* "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: ...". */
-const char *why_scheduler_text(struct making *m, const char *message) {
-    const char *end = strstr(message, ". no new claims");
-    if (!end)
-        end = strstr(message, ". preemption:");
-    size_t len = end ? (size_t)(end - message) : strlen(message);
-    while (len && (message[len - 1] == '.' || message[len - 1] == ' '))
-        len--;
-    return arena_strndup(m->arena, message, len);
-}
 
 /* --- words --- */
 
@@ -27,8 +17,9 @@ static void tell(struct making *m, struct why_link *l, const char *text) {
     why_link_cause(m, l, c);
 }
 
+/* Of `n` pods the first is asked about. */
 static void tell_lack(struct making *m, struct why_link *l, struct why_link *helped,
-                      const struct fit_lack *lack) {
+                      const struct fit_lack *lack, size_t n) {
     struct arena *a = m->arena;
     if (lack->fits)
         tell(m, l,
@@ -36,13 +27,15 @@ static void tell_lack(struct making *m, struct why_link *l, struct why_link *hel
                           lack->fits));
     if (lack->short_of && lack->lack.len) {
         tell(m, l,
-             arena_printf(a, "%zu node%s too full; the nearest is %s: %s more would do",
+             arena_printf(a, "%zu node%s too full; the nearest is %s: %s more would do%s",
                           lack->short_of, lack->short_of == 1 ? " is" : "s are", lack->nearest,
-                          str_get(&lack->lack)));
-        why_link_remedy(
-            m, helped, WHY_RISK_LOW,
-            arena_printf(a, "add a node, or free %s on %s", str_get(&lack->lack), lack->nearest),
-            NULL, NULL);
+                          str_get(&lack->lack), n > 1 ? " for the first of them" : ""));
+        why_link_remedy(m, helped, WHY_RISK_LOW,
+                        n > 1 ? arena_printf(a, "add nodes, or free room, %s on %s to begin with",
+                                             str_get(&lack->lack), lack->nearest)
+                              : arena_printf(a, "add a node, or free %s on %s",
+                                             str_get(&lack->lack), lack->nearest),
+                        NULL, NULL);
     }
     if (!lack->cordoned)
         return;
@@ -58,24 +51,34 @@ static void tell_lack(struct making *m, struct why_link *l, struct why_link *hel
                     arena_printf(a, "cordoned by %s", cordon_text(&cordon, a)));
 }
 
-/* Claims that are not bound to a volume are beyond what we know: the scheduler's word must do. */
+/* What is known of volumes. */
+static struct moveout_stores stores_of(const struct making *m) {
+    const struct why_world *w = m->w;
+    return (struct moveout_stores){.nodes = w->nodes,
+                                   .volumes = w->room_volumes ? w->volumes : NULL,
+                                   .claims = w->room_volumes ? w->claims : NULL,
+                                   .classes = w->room_classes ? w->classes : NULL};
+}
+
+static bool has_claims(const struct pod *pod) {
+    for (size_t i = 0; i < list_len(pod->spec->volumes); i++)
+        if (pod->spec->volumes[i].claim || pod->spec->volumes[i].ephemeral)
+            return true;
+    return false;
+}
+
+/* The picture is there. */
 static bool can_judge(struct making *m, const struct pod *pod) {
-    const struct volume *v = pod->spec ? pod->spec->volumes : NULL;
-    for (size_t i = 0; i < list_len(v); i++) {
-        if (v[i].ephemeral)
-            return false;
-        if (!v[i].claim)
-            continue;
-        const struct pvc *c = why_look(m, &kind_pvc, pod->meta.ns, v[i].claim->claim, NULL);
-        const struct pv *pv = c ? why_look(m, &kind_pv, NULL, strna(c->volume_name), NULL) : NULL;
-        if (!pv)
-            return false;
-        if (m->w->fit) {
-            fit_put_claim(m->w->fit, c);
-            fit_put_volume(m->w->fit, pv);
-        }
-    }
-    return pod->spec != NULL;
+    if (!pod->spec || !has_claims(pod))
+        return pod->spec != NULL;
+    if (!why_has(m, &(struct why_want){.what = WHY_WANT_VOLUMES}))
+        return false;
+    struct moveout_stores stores = stores_of(m);
+    if (!stores.claims)
+        why_unread(m, kind_pvc.resource);
+    if (!stores.classes)
+        why_unread(m, kind_storage_class.resource);
+    return moveout_judged(&stores, pod);
 }
 
 /* That the node that is being drained would take it back is no news. */
@@ -86,10 +89,10 @@ static const char *drained(const struct making *m) {
 void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
                   const struct pod *pod) {
     const struct condition *c = condition_find(pod->conditions, "PodScheduled");
-    const char *said = c ? why_scheduler_text(m, strna(c->message)) : "";
+    const char *said = c ? moveout_words(m->arena, strna(c->message)) : "";
     bool gated = c && str_same(c->reason, "SchedulingGated"); /* no node can mend that */
     bool judge =
-        !gated && can_judge(m, pod) && why_has(m, &(struct why_want){.what = WHY_WANT_ROOM});
+        !gated && why_has(m, &(struct why_want){.what = WHY_WANT_ROOM}) && can_judge(m, pod);
     _cleanup_str_ struct str ours = STR_INIT, text = STR_INIT;
     struct fit *fit = m->w->fit;
     struct fit_lack lack;
@@ -104,91 +107,101 @@ void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
     if (!judge || !fit || m->rooms++ >= ROOMS_LOOKED_AT)
         return;
     if (fit_explain(fit, pod, &ours))
-        now = why_scheduler_text(m, str_get(&ours));
+        now = moveout_words(m->arena, str_get(&ours));
     /* The cluster has changed since the scheduler looked. */
     if (*now && !streq(now, said))
         tell(m, l, arena_printf(m->arena, "as the cluster is now: %s", now));
     fit_lack_of(fit, m->w->nodes, pod, drained(m), &lack);
-    tell_lack(m, l, helped, &lack);
+    tell_lack(m, l, helped, &lack, 1);
     fit_lack_done(&lack);
 }
 
 /* --- the pods of a node --- */
 
-/* Only what comes back by itself looks for a place. */
+static bool has(const why_pods *list, const struct pod *pod) {
+    for (size_t i = 0; i < list->len; i++)
+        if (list->p[i] == pod)
+            return true;
+    return false;
+}
+
+/* Only what the drain moves, and what comes back by itself, looks for a place. */
 static bool will_look(struct making *m, const struct pod *pod) {
-    enum pod_role role = pod_role(pod);
-    return role == POD_MOVES && !pod->meta.deleted && can_judge(m, pod);
+    return pod_role(pod) == POD_MOVES && !has(&m->held, pod) && can_judge(m, pod);
 }
 
-/* As its successor will be. */
-static struct pod unbound(const struct pod *pod) {
-    struct pod copy = *pod;
-    copy.node_name = NULL;
-    copy.nominated = NULL;
-    return copy;
-}
-
-/* All leave, and those that find a place take it; `why` is for the first that does not. */
-static void move_out(struct fit *f, const struct pod *const *pods, size_t n, why_pods *homeless,
-                     struct str *why) {
-    for (size_t i = 0; i < n; i++)
-        fit_remove_pod(f, pods[i]->meta.ns, pods[i]->meta.name);
-    for (size_t i = 0; i < n; i++) {
-        struct pod next = unbound(pods[i]);
-        const char *node = fit_place(f, &next, 0);
-        if (node) {
-            fit_assume(f, &next, node);
-            continue;
-        }
-        if (!homeless->len)
-            fit_explain(f, &next, why);
-        *vec_push(homeless) = pods[i];
-    }
-}
-
-static void move_back(struct fit *f, const struct pod *const *pods, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        fit_remove_pod(f, pods[i]->meta.ns, pods[i]->meta.name);
-        fit_put_pod(f, pods[i]);
-    }
-}
-
-static struct why_link *homeless_link(struct making *m, const why_pods *homeless,
-                                      const struct str *why) {
+/* Pods whose replacements stay Pending. */
+static struct why_link *homeless_link(struct making *m, const why_pods *homeless, bool local) {
     struct fit_lack lack;
     size_t n = homeless->len;
+    struct pod next = moveout_successor(homeless->p[0]);
+    _cleanup_str_ struct str why = STR_INIT;
+    fit_explain(m->w->fit, &next, &why);
     struct why_link *l = why_link_new(
-        m, WHY_NO_CODE, kind_pod.name, "",
+        m, local ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, kind_pod.name, "",
         arena_printf(m->arena, "no room elsewhere: evicted, %s Pending: %s",
-                     n == 1 ? "it stays" : "they stay", why_scheduler_text(m, str_get(why))));
-    struct pod next = unbound(homeless->p[0]);
+                     n == 1 ? "it stays" : "they stay", moveout_words(m->arena, str_get(&why))));
     fit_lack_of(m->w->fit, m->w->nodes, &next, drained(m), &lack);
-    tell_lack(m, l, l, &lack);
+    tell_lack(m, l, l, &lack, n);
     fit_lack_done(&lack);
     why_link_pods(m, l, homeless->p, n);
-    l->blocks = true;
     return l;
 }
 
-unsigned why_look_for_room(struct making *m, const struct pod *const *pods, size_t n) {
-    _cleanup_str_ struct str why = STR_INIT;
-    why_pods going = VEC_INIT, homeless = VEC_INIT;
-    struct node cordoned = *m->node;
-    for (size_t i = 0; i < n; i++)
-        if (will_look(m, pods[i]))
-            *vec_push(&going) = pods[i];
-    if (why_has(m, &(struct why_want){.what = WHY_WANT_ROOM}) && m->w->fit) {
-        cordoned.unschedulable = true;
-        fit_put_node(m->w->fit, &cordoned);
-        move_out(m->w->fit, going.p, going.len, &homeless, &why);
-        if (homeless.len)
-            *vec_push(&m->links) = homeless_link(m, &homeless, &why);
-        move_back(m->w->fit, going.p, going.len);
-        fit_put_node(m->w->fit, m->node);
+static unsigned add_homeless(struct making *m, const struct moveout *out, bool local) {
+    why_pods list = VEC_INIT;
+    unsigned all = 0;
+    for (size_t i = 0; i < out->pods.len; i++) {
+        const struct moveout_pod *p = &out->pods.p[i];
+        if (p->end != MOVEOUT_HOMELESS || p->local != local)
+            continue;
+        all++;
+        if (!has(&m->told, p->pod))
+            *vec_push(&list) = p->pod;
     }
-    unsigned found = (unsigned)homeless.len;
-    vec_done(&going);
-    vec_done(&homeless);
-    return found;
+    if (list.len)
+        *vec_push(&m->links) = homeless_link(m, &list, local);
+    vec_done(&list);
+    return all;
+}
+
+/* Pods that wait for a budget for ever, since what others took of it does not come back. */
+static void add_dry(struct making *m, const struct moveout *out, const struct pdb *budget,
+                    struct why_counts *counts) {
+    why_pods list = VEC_INIT;
+    const struct pod *keeper = moveout_keeper(out, budget);
+    for (size_t i = 0; i < out->pods.len; i++) {
+        const struct moveout_pod *p = &out->pods.p[i];
+        if (p->end != MOVEOUT_STAYS || p->budget != budget)
+            continue;
+        *vec_push(&list) = p->pod;
+        counts->never += !pod_has_local_data(p->pod); /* those that need a flag are counted */
+    }
+    if (list.len && keeper)
+        *vec_push(&m->links) = why_dry_link(m, budget, keeper, list.p, list.len);
+    vec_done(&list);
+}
+
+void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n,
+                       struct why_counts *counts) {
+    if (!why_has(m, &(struct why_want){.what = WHY_WANT_ROOM}) || !m->w->fit)
+        return;
+    struct moveout_stores stores = stores_of(m);
+    struct moveout out = {.fit = m->w->fit,
+                          .stores = &stores,
+                          .least_priority = m->w->least_priority,
+                          .careful = true};
+    for (size_t i = 0; i < n; i++) { /* first: what is read for it is in the picture then */
+        size_t n_pdbs;
+        const struct pdb *const *pdbs = pdbs_of_pod(m->w->pdbs, pods[i], &n_pdbs);
+        if (will_look(m, pods[i]))
+            moveout_add(&out, pods[i], moveout_budget(pods[i], pdbs, n_pdbs));
+    }
+    stores = stores_of(m);
+    moveout_play(&out, m->node);
+    counts->homeless = add_homeless(m, &out, false) + add_homeless(m, &out, true);
+    for (size_t i = 0; i < out.left.len; i++)
+        add_dry(m, &out, out.left.p[i].budget, counts);
+    moveout_undo(&out);
+    moveout_done(&out);
 }

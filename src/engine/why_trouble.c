@@ -63,7 +63,7 @@ static bool on_lost_node(struct making *m, const struct pod *pod) {
     /* When very many pods are not ready, their nodes are not the news. */
     if (!store_get(m->w->nodes, NULL, pod->node_name) && m->nodes_asked++ >= NODES_ASKED)
         return false;
-    return why_node_lost(why_look(m, &kind_node, NULL, pod->node_name, NULL));
+    return node_is_lost(why_look(m, &kind_node, NULL, pod->node_name, NULL));
 }
 
 enum why_trouble why_trouble_of(struct making *m, const struct pod *pod) {

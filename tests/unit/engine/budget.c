@@ -117,8 +117,34 @@ static void a_pod_is_judged_as_the_api_does(void **state) {
     }
 }
 
+/* Percentages round up, as its controller has it. */
+static void what_more_replicas_would_do(void **state) {
+    static const struct {
+        const char *spec;
+        int healthy, more, allows;
+    } cases[] = {
+        {"'minAvailable':1", 1, 0, 0},       {"'minAvailable':1", 1, 1, 1},
+        {"'minAvailable':'50%'", 1, 1, 1},   {"'minAvailable':'100%'", 1, 3, 0},
+        {"'maxUnavailable':1", 1, 0, 1},     {"'maxUnavailable':0", 1, 2, 0},
+        {"'maxUnavailable':'30%'", 1, 2, 1}, {"'maxUnavailable':1", 0, 1, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        world_init(&w);
+        _cleanup_free_ char *json = xasprintf(
+            "{'metadata':{'name':'a'},'spec':{%s},'status':{'expectedPods':1}}", cases[i].spec);
+        int64_t got =
+            budget_allows_with(world_add(&w, &kind_pdb, json), cases[i].healthy, cases[i].more);
+        if (got != cases[i].allows)
+            fail_msg("%zu: %lld", i, (long long)got);
+        world_done(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_more_replicas_would_do),
         cmocka_unit_test(verdicts_and_their_words),
         cmocka_unit_test(a_pod_is_judged_as_the_api_does),
     };

@@ -210,7 +210,7 @@ static void by_pods(void **state) {
         cluster(&s, size, "");
         site_expect(&s, "w1", NULL, NULL,
                     "wait CO CheckUnknown w1 e: etcd cluster x/e says neither how many members it "
-                    "wants nor which it has\n");
+                    "wants (spec.size) nor which it has (status.members)\n");
         site_done(&s);
     }
 }

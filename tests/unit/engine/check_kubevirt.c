@@ -84,9 +84,9 @@ static void what_is_not_known_waits(void **state) {
     machine(&s, "c", "'evictionStrategy':'Teleport'", MOVABLE);
     site_expect(&s, "w1", NULL, NULL,
                 "wait CO CheckUnknown w1 a: virtual machine x/a does not say yet whether it can be "
-                "migrated\n"
+                "migrated (condition LiveMigratable)\n"
                 "wait CO CheckUnknown w1 b: virtual machine x/b does not say yet whether it can be "
-                "migrated\n"
+                "migrated (condition LiveMigratable)\n"
                 "wait CO CheckUnknown w1 c: virtual machine x/c has the evictionStrategy Teleport, "
                 "which this check does not know\n");
     site_done(&s);

@@ -264,8 +264,8 @@ static void the_drain_policy_is_obeyed(void **state) {
         {"surprise",
          "deny CO LastReplica w1 one: volume one has its only healthy replica one-1 on node w1 (1 "
          "of 1 healthy)\n"
-         "wait CO CheckUnknown w1: Longhorn's setting node-drain-policy has a value that this "
-         "check does not know\n"},
+         "wait CO CheckUnknown w1 node-drain-policy: Longhorn's setting node-drain-policy has the "
+         "value surprise, which this check does not know\n"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct site s;
@@ -318,7 +318,8 @@ static void what_is_half_filled_waits(void **state) {
         "lone\n"
         "wait CO CheckUnknown w1: 1 volume with erasure coding, whose shards this check does not "
         "understand: s\n"
-        "wait CO CheckUnknown w1 a: volume a has a replica here and says nothing about its state\n"
+        "wait CO CheckUnknown w1 a: volume a has a replica here and says nothing about its state "
+        "(status.state)\n"
         "wait C StorageNotOkToStop w1 b: volume b is of unknown health (2 healthy), and its "
         "replica b-1 on the node is one of the healthy ones\n");
     site_done(&s);

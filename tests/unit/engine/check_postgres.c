@@ -79,10 +79,11 @@ static void an_unfinished_cluster_gates_the_cordon(void **state) {
         {3, "db-1", "db-1", "Upgrading cluster",
          "wait C StorageNotOkToStop w2 db: PostgreSQL cluster x/db: Upgrading cluster\n"},
         {3, "db-1", "db-1", "",
-         "wait C CheckUnknown w2 db: PostgreSQL cluster x/db says nothing about its state\n"},
+         "wait C CheckUnknown w2 db: PostgreSQL cluster x/db says nothing about its state "
+         "(status.phase)\n"},
         {3, "db-9", "db-9", HEALTHY,
          "wait CO CheckUnknown w2 db: nobody can tell which pod is the primary of PostgreSQL "
-         "cluster x/db\n"},
+         "cluster x/db (status.currentPrimary)\n"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct site s;
@@ -142,7 +143,7 @@ static void half_filled_clusters_wait(void **state) {
     site_add(&s, SOURCE_CNPG_CLUSTERS, "{'metadata':{'name':'db','namespace':'x'}}");
     site_expect(&s, "w2", NULL, NULL,
                 "wait CO CheckUnknown w2 db: PostgreSQL cluster x/db does not say how many "
-                "instances it wants\n");
+                "instances it wants (spec.instances)\n");
     site_done(&s);
 }
 
@@ -253,10 +254,10 @@ static void zalandos_states(void **state) {
          "wait C StorageNotOkToStop w1 acid-db: PostgreSQL cluster x/acid-db is SyncFailed\n"},
         {2, "", "master", READY,
          "wait C CheckUnknown w1 acid-db: PostgreSQL cluster x/acid-db says nothing about its "
-         "state\n"},
+         "state (status.PostgresClusterStatus)\n"},
         {2, "Running", "replica", READY,
          "wait CO CheckUnknown w1 acid-db: nobody can tell which pod is the primary of PostgreSQL "
-         "cluster x/acid-db\n"},
+         "cluster x/acid-db (the pods' label spilo-role)\n"},
         {2, "Running", "master", UNREADY,
          "wait C StorageNotOkToStop w1 acid-db: PostgreSQL cluster x/acid-db has 1 of 2 instances "
          "ready\n"

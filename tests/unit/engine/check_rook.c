@@ -151,7 +151,8 @@ static void health_gates_the_cordon(void **state) {
         {"'health':'HEALTH_WEIRD',",
          "wait CO StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WEIRD: for a reason that "
          "this check does not know\n"},
-        {"", "wait CO CheckUnknown w1 my: Ceph rook-ceph/my does not report its health\n"},
+        {"", "wait CO CheckUnknown w1 my: Ceph rook-ceph/my does not report its health "
+             "(status.ceph.health)\n"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct site s;
@@ -174,9 +175,10 @@ static void old_news_is_no_news(void **state) {
          "wait CO CheckUnknown w1 my: the health of Ceph rook-ceph/my was last looked at in the "
          "future, 2027-01-01T00:00:00Z: whose clock is wrong?\n"},
         {"'lastChecked':'yesterday'", "wait CO CheckUnknown w1 my: Ceph rook-ceph/my does not say "
-                                      "when its health was last looked at\n"},
+                                      "when its health was last looked at "
+                                      "(status.ceph.lastChecked)\n"},
         {"'x':1", "wait CO CheckUnknown w1 my: Ceph rook-ceph/my does not say when its health was "
-                  "last looked at\n"},
+                  "last looked at (status.ceph.lastChecked)\n"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct site s;

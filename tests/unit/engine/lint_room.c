@@ -87,7 +87,77 @@ static void who_does_not_look_for_room(void **state) {
     site_pod(s, "bare", "w1", "b", "", true, "");
     site_pod(s, "claim", "w1", "c", SITE_OWNER(RS, "c-1"), true,
              ",'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'unknown'}}]");
+    s->no_volumes = true; /* nobody can tell where its volume may be */
     assert_null(site_group(site_lint(s), LINT_NO_ROOM));
+    s->no_volumes = false; /* there is no such claim: made anew, the pod would stay Pending */
+    assert_string_equal(
+        site_only(site_lint(s), LINT_NO_ROOM)->text,
+        "0/1 nodes are available: persistentvolumeclaim \"unknown\" not found. not found");
+}
+
+/* As plan_room.c's without_room_budgets_are_not_given_back: the first goes and stays Pending, and
+ * the budget has nothing left for the others. */
+static void a_budget_runs_dry(void **state) {
+    struct site *s = *state;
+    site_deployment(s, "a", 3, "'containers':[]");
+    site_node(s, "w1");
+    site_node(s, "w2");
+    site_put(s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'full'" SITE_OWNER(
+                 RS, "b-1") "},'spec':{'nodeName':'w2','containers':[{'name':'c','resources':{"
+                            "'requests':{'cpu':'4'}}}]},'status':{'phase':'Running'}}");
+    for (int i = 0; i < 3; i++)
+        site_put(s, &kind_pod,
+                 "{'metadata':{'namespace':'x','name':'a%d','labels':{'app':'a'}" SITE_OWNER(
+                     RS, "a-1") "},'spec':{'nodeName':'w1','containers':[{'name':'c','resources':{"
+                                "'requests':{'cpu':'1'}}}]},'status':{'phase':'Running',"
+                                "'conditions':[{'type':'Ready','status':'True'}]}}",
+                 i);
+    site_budget(s, "a", "'maxUnavailable':1",
+                "'expectedPods':3,'currentHealthy':3,'desiredHealthy':2,'disruptionsAllowed':1");
+    const struct lint_finding *f = site_only(site_lint(s), LINT_DRY);
+    assert_string_equal(f->kind, "PodDisruptionBudget");
+    assert_string_equal(f->name, "a");
+    assert_string_equal(f->text, "maxUnavailable 1, needs 2 healthy of 3, has 3, allows 1; the "
+                                 "replacement of a0 fits nowhere");
+    assert_int_equal(f->pods, 2);
+    assert_string_equal(f->example, "a1");
+    assert_fix(f, 0, WHY_RISK_NONE, "slipway why w1 --room");
+    assert_fix(f, 1, WHY_RISK_SERVICE,
+               "kubectl -n x patch pdb a --type=merge -p '{\"spec\":{\"maxUnavailable\":3}}'");
+    assert_string_equal(f->fixes[1].cost, "none serves, until there is room");
+    assert_int_equal(lint_row(LINT_DRY)->code, BLOCKER_PDB_NO_BUDGET);
+    assert_int_equal(lint_row(LINT_DRY)->effect, LINT_NEVER);
+    assert_int_equal(s->lint.n_blocked, 1);
+    assert_string_equal(s->lint.blocked[0], "w1");
+    /* the one that stays Pending, and the one of w2 */
+    assert_int_equal(site_group(&s->lint, LINT_NO_ROOM)->pods, 2);
+}
+
+/* What a budget keeps anyway takes no room away from others, so that these do not keep their own
+ * budgets dry. */
+static void who_does_not_go_takes_no_room(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    site_node(s, "w2");
+    for (int i = 0; i < 2; i++) /* first by name */
+        site_put(s, &kind_pod,
+                 "{'metadata':{'namespace':'x','name':'%c'" SITE_OWNER(
+                     RS, "b-1") "},'spec':{'nodeName':'w1','containers':[{'name':'c','resources':{"
+                                "'requests':{'cpu':'3'}}}]},'status':{'phase':'Running',"
+                                "'conditions':[{'type':'Ready','status':'True'}]}}",
+                 'a' + i);
+    site_put(s, &kind_pdb,
+             "{'metadata':{'namespace':'x','name':'all'},'spec':{'maxUnavailable':0,'selector':{}},"
+             "'status':{'expectedPods':1,'currentHealthy':1,'desiredHealthy':1}}");
+    site_put(s, &kind_pod,
+             "{'metadata':{'namespace':'y','name':'c'" SITE_OWNER(
+                 RS, "c-1") "},'spec':{'nodeName':'w1','containers':[{'name':'c','resources':{"
+                            "'requests':{'cpu':'3'}}}]},'status':{'phase':'Running'}}");
+    const struct lint_group *g = site_group(site_lint(s), LINT_NO_ROOM);
+    for (size_t i = 0; i < g->n; i++)
+        assert_string_not_equal(g->findings[i].example, "c");
+    assert_int_equal(g->pods, 2); /* a and b, should somebody mend their budget */
 }
 
 /* Of more workloads than one wants to read about, the reasons are told in fewer words. */
@@ -130,6 +200,8 @@ int main(void) {
         TEST(a_full_cluster),
         TEST(those_who_leave_together_need_room_together),
         TEST(who_does_not_look_for_room),
+        TEST(a_budget_runs_dry),
+        TEST(who_does_not_go_takes_no_room),
         TEST(many_workloads_without_room),
         TEST(only_when_asked_for),
     };

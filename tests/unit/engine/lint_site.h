@@ -12,10 +12,12 @@
 
 struct site {
     struct world w;
-    struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *namespaces;
+    struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *classes,
+        *namespaces;
     struct arena arena;
     struct lint lint;
     bool room;
+    bool no_volumes; /* they may not be read */
 };
 
 static inline void site_init(struct site *s) {
@@ -26,6 +28,7 @@ static inline void site_init(struct site *s) {
     s->stateful_sets = store_new(&kind_stateful_set, s->w.pool);
     s->volumes = store_new(&kind_pv, s->w.pool);
     s->claims = store_new(&kind_pvc, s->w.pool);
+    s->classes = store_new(&kind_storage_class, s->w.pool);
     s->namespaces = store_new(&kind_namespace, s->w.pool);
 }
 
@@ -35,21 +38,23 @@ static inline void site_done(struct site *s) {
     store_free(s->stateful_sets);
     store_free(s->volumes);
     store_free(s->claims);
+    store_free(s->classes);
     store_free(s->namespaces);
     arena_done(&s->arena);
     world_done(&s->w);
 }
 
 static inline struct store *site_store(struct site *s, const struct kind *kind) {
-    return kind == &kind_node           ? s->w.nodes
-           : kind == &kind_pod          ? s->w.pods
-           : kind == &kind_pdb          ? s->w.budgets
-           : kind == &kind_replica_set  ? s->replica_sets
-           : kind == &kind_deployment   ? s->deployments
-           : kind == &kind_stateful_set ? s->stateful_sets
-           : kind == &kind_pv           ? s->volumes
-           : kind == &kind_pvc          ? s->claims
-                                        : s->namespaces;
+    return kind == &kind_node            ? s->w.nodes
+           : kind == &kind_pod           ? s->w.pods
+           : kind == &kind_pdb           ? s->w.budgets
+           : kind == &kind_replica_set   ? s->replica_sets
+           : kind == &kind_deployment    ? s->deployments
+           : kind == &kind_stateful_set  ? s->stateful_sets
+           : kind == &kind_pv            ? s->volumes
+           : kind == &kind_pvc           ? s->claims
+           : kind == &kind_storage_class ? s->classes
+                                         : s->namespaces;
 }
 
 static inline void site_put(struct site *s, const struct kind *kind, const char *fmt, ...)
@@ -128,8 +133,9 @@ static inline const struct lint *site_lint(struct site *s) {
                             .replica_sets = s->replica_sets,
                             .deployments = s->deployments,
                             .stateful_sets = s->stateful_sets,
-                            .volumes = s->volumes,
-                            .claims = s->claims,
+                            .volumes = s->no_volumes ? NULL : s->volumes,
+                            .claims = s->no_volumes ? NULL : s->claims,
+                            .classes = s->classes,
                             .namespaces = s->namespaces,
                             .pool = s->room ? s->w.pool : NULL,
                             .now = SITE_NOW};

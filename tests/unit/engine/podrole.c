@@ -117,12 +117,88 @@ static void what_tolerates_a_cordon(void **state) {
     world_done(&w);
 }
 
+static void who_wants_one_node(void **state) {
+    static const struct {
+        const char *spec;
+        bool wants;
+    } cases[] = {
+        {"{}", false},
+        {"{'nodeSelector':{'kubernetes.io/hostname':'w1'}}", true},
+        {"{'nodeSelector':{'disk':'fast'}}", false},
+#define TERMS(terms)                                                                               \
+    "{'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"              \
+    "'nodeSelectorTerms':[" terms "]}}}}"
+        {TERMS("{'matchExpressions':[{'key':'kubernetes.io/hostname','operator':'In','values':["
+               "'w1']}]}"),
+         true},
+        {TERMS("{'matchExpressions':[{'key':'kubernetes.io/hostname','operator':'In','values':["
+               "'w1','w2']}]}"),
+         false},
+        {TERMS("{'matchFields':[{'key':'metadata.name','operator':'In','values':['w1']}]}"), true},
+        {TERMS("{'matchFields':[{'key':'metadata.name','operator':'In','values':['w1']}]},{"
+               "'matchFields':[{'key':'metadata.name','operator':'In','values':['w2']}]}"),
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        world_init(&w);
+        _cleanup_free_ char *json = xasprintf("{'metadata':{'name':'p'},'spec':%s}", cases[i].spec);
+        if (pod_wants_one_node(world_add(&w, &kind_pod, json)) != cases[i].wants)
+            fail_msg("%s: %d is wanted", cases[i].spec, cases[i].wants);
+        world_done(&w);
+    }
+}
+
+static void whose_finalizers(void **state) {
+    struct world w;
+    _cleanup_str_ struct str names = STR_INIT;
+    (void)state;
+    world_init(&w);
+    pod_foreign_finalizers(world_add(&w, &kind_pod,
+                                     "{'metadata':{'name':'p','finalizers':["
+                                     "'batch.kubernetes.io/job-tracking','a.example/x',"
+                                     "'foregroundDeletion','b.example/y']}}"),
+                           &names);
+    assert_string_equal(str_get(&names), "a.example/x, b.example/y");
+    world_done(&w);
+}
+
+static void nodes_that_do_not_answer(void **state) {
+    struct world w;
+    (void)state;
+    world_init(&w);
+    assert_false(node_is_lost(NULL));
+    assert_false(node_is_lost(world_add(&w, &kind_node, "{'metadata':{'name':'new'}}")));
+    assert_false(node_is_lost(world_add(&w, &kind_node,
+                                        "{'metadata':{'name':'sick'},'status':{'conditions':[{"
+                                        "'type':'Ready','status':'False'}]}}")));
+    assert_true(node_is_lost(world_add(&w, &kind_node,
+                                       "{'metadata':{'name':'lost'},'status':{'conditions':[{"
+                                       "'type':'Ready','status':'Unknown'}]}}")));
+    world_done(&w);
+}
+
+static void the_order_of_pods(void **state) {
+    const struct pod a = {.meta = {.ns = "x", .name = "b"}}, b = {.meta = {.ns = "y", .name = "a"}},
+                     c = {.meta = {.ns = "x", .name = "c"}};
+    const struct pod *pa = &a, *pb = &b, *pc = &c;
+    (void)state;
+    assert_true(pod_compare(&pa, &pb) < 0);
+    assert_true(pod_compare(&pc, &pa) > 0);
+    assert_int_equal(pod_compare(&pa, &pa), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roles),
         cmocka_unit_test(local_data_is_an_empty_dir_of_a_pod_that_runs),
         cmocka_unit_test(ready_is_the_condition),
         cmocka_unit_test(what_tolerates_a_cordon),
+        cmocka_unit_test(who_wants_one_node),
+        cmocka_unit_test(whose_finalizers),
+        cmocka_unit_test(nodes_that_do_not_answer),
+        cmocka_unit_test(the_order_of_pods),
     };
     return cmocka_run_group_tests_name("engine/podrole", tests, NULL, NULL);
 }

@@ -325,8 +325,188 @@ static void what_checks_say(void **state) {
     world_done(&w);
 }
 
+static const struct survey_blocker *find(const struct survey_node *sn, enum blocker_code code) {
+    for (size_t i = 0; i < sn->n_blockers; i++)
+        if (sn->blockers[i].code == code)
+            return &sn->blockers[i];
+    return NULL;
+}
+
+#define DRAINED_SINCE(time)                                                                        \
+    "{'type':'DrainInProgress','status':'True','reason':'SlipwayDrain','lastTransitionTime':"      \
+    "'" time "'}"
+
+/* The same code as `why` and a plan have; its pods are not told of one by one. */
+static void a_node_that_does_not_answer(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':["
+              "{'type':'Ready','status':'Unknown','reason':'NodeStatusUnknown'}," DRAINED_SINCE(
+                  "2026-11-15T07:50:00Z") "]}}");
+    world_add(&w, &kind_node,
+              "{'metadata':{'name':'n2'},'spec':{'unschedulable':true},'status':{'conditions':["
+              "{'type':'Ready','status':'Unknown'}," DRAINED_SINCE("2026-11-15T07:50:00Z") "]}}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n3'}}");
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'late','deletionTimestamp':'2026-11-15T07:55:"
+              "00Z'," OWNED("ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_NODE_UNREACHABLE);
+    assert_int_equal(s.nodes[0].blockers[0].pods, 1);
+    assert_string_equal(s.nodes[0].blockers[0].message,
+                        "the node does not answer: NodeStatusUnknown");
+    assert_int_equal(s.nodes[0].phase, NODE_BLOCKED);
+    /* nothing has to stop on the second */
+    assert_int_equal(s.nodes[1].blockers[0].code, BLOCKER_NODE_UNREACHABLE);
+    assert_int_equal(s.nodes[1].phase, NODE_DRAINING);
+    /* a new node that has not said anything yet is none that has been lost */
+    assert_int_equal(s.nodes[2].blockers[0].code, BLOCKER_NODE_NOT_READY);
+    world_done(&w);
+}
+
+static void finalizers(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':["
+              "{'type':'Ready','status':'True'}," DRAINED_SINCE("2026-11-15T07:50:00Z") "]}}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n2'}," READY "}");
+    /* stopped, and still there */
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'a','finalizers':['example.com/f'],"
+              "'deletionTimestamp':'2026-11-15T07:59:55Z'," OWNED(
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'},'status':{'phase':'Failed'}}");
+    /* the drain has not come to this one */
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'b','finalizers':['example.com/f']," OWNED(
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
+    for (int i = 0; i < 2; i++) {
+        _cleanup_free_ char *pod =
+            xasprintf("{'metadata':{'namespace':'x','name':'c%d','finalizers':['example.com/f',"
+                      "'batch.kubernetes.io/job-tracking']," OWNED(
+                          "ReplicaSet") "},'spec':{'nodeName':'n2'}," POD_READY "}",
+                      i);
+        world_add(&w, &kind_pod, pod);
+    }
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'j','finalizers':["
+              "'batch.kubernetes.io/job-tracking']," OWNED(
+                  "Job") "},'spec':{'nodeName':'n2'}," POD_READY "}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_FINALIZER_STUCK);
+    assert_string_equal(s.nodes[0].blockers[0].object, "x/a");
+    assert_string_equal(s.nodes[0].blockers[0].message,
+                        "pod x/a is kept by the finalizer example.com/f");
+    assert_int_equal(s.nodes[0].phase, NODE_BLOCKED);
+    assert_int_equal(s.nodes[0].leaving, 1);
+    assert_int_equal(s.nodes[0].moves, 1);
+    assert_int_equal(s.nodes[1].n_blockers, 1);
+    assert_string_equal(s.nodes[1].blockers[0].object, "example.com/f");
+    assert_int_equal(s.nodes[1].blockers[0].pods, 2);
+    world_done(&w);
+}
+
+static void put_own(struct world *w, struct store *store, const char *json) {
+    _cleanup_free_ char *text = xstrdup(json);
+    for (char *c = text; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    struct object *obj = object_new(store_kind(store));
+    struct codec codec;
+    struct err err = ERR_INIT;
+    codec_init(&codec, w->pool);
+    assert_int_equal(
+        codec_json(&codec, store_kind(store)->type, (struct view){text, strlen(text)}, obj, &err),
+        0);
+    codec_done(&codec);
+    assert_true(store_put(store, obj));
+}
+
+#define OWNED_BY(kind, name)                                                                       \
+    "'ownerReferences':[{'apiVersion':'apps/v1','kind':'" kind "','name':'" name                   \
+    "','uid':'u','controller':true}]"
+
+static void pods_that_are_pinned(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    struct store *sets = store_new(&kind_replica_set, w.pool);
+    struct store *stateful = store_new(&kind_stateful_set, w.pool);
+    put_own(&w, sets,
+            "{'metadata':{'namespace':'x','name':'r'},'spec':{'template':{'spec':{'nodeName':"
+            "'n1'}}}}");
+    put_own(&w, stateful,
+            "{'metadata':{'namespace':'x','name':'s'},'spec':{'template':{'spec':{}}}}");
+    world_add(&w, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':["
+              "{'type':'Ready','status':'True'}," DRAINED_SINCE("2026-11-15T07:50:00Z") "]}}");
+    for (int i = 0; i < 3; i++) {
+        _cleanup_free_ char *pod =
+            xasprintf("{'metadata':{'namespace':'x','name':'p%d'," OWNED_BY(
+                          "ReplicaSet", "r") "},'spec':{'nodeName':'n1'}," POD_READY "}",
+                      i);
+        world_add(&w, &kind_pod, pod);
+    }
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'s-0'," OWNED_BY(
+                  "StatefulSet", "s") "},'spec':{'nodeName':'n1'}," POD_READY "}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].phase, NODE_DRAINING);
+    assert_int_equal(s.nodes[0].n_blockers, 0);
+    survey_pins(&s, w.pods, w.by_node, sets, stateful, &arena);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    const struct survey_blocker *b = find(&s.nodes[0], BLOCKER_PINNED);
+    assert_string_equal(b->object, "x/r");
+    assert_int_equal(b->pods, 3);
+    assert_int_equal(s.nodes[0].phase, NODE_BLOCKED);
+    /* what the drain has told of one of these pods is no second reason; and it is a sign of life */
+    struct store *events = store_new(&kind_event, w.pool);
+    put_own(&w, events,
+            "{'metadata':{'namespace':'default','name':'e'},'reason':'DrainBlocked','message':"
+            "'PinnedToNode x/p0: put back','involvedObject':{'kind':'Node','name':'n1'},"
+            "'lastTimestamp':'2026-11-15T07:58:00Z'}");
+    assert_int_equal(s.nodes[0].heard, NOW - INT64_C(600) * 1000000);
+    survey_tell(&s, events, &arena);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    assert_int_equal(s.nodes[0].heard, NOW - INT64_C(120) * 1000000);
+    store_free(events);
+    store_free(sets);
+    store_free(stateful);
+    world_done(&w);
+}
+
+static void marks_of_nodes_to_come(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'taints':[{'key':'slipway.dev/next','effect':"
+              "'PreferNoSchedule'}]}," READY "}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_true(s.nodes[0].next_mark);
+    assert_int_equal(s.nodes[0].phase, NODE_IDLE);
+    world_done(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_node_that_does_not_answer),
+        cmocka_unit_test(finalizers),
+        cmocka_unit_test(pods_that_are_pinned),
+        cmocka_unit_test(marks_of_nodes_to_come),
         cmocka_unit_test(counts_pods_by_what_a_drain_does_with_them),
         cmocka_unit_test(names_what_blocks_the_worst_first),
         cmocka_unit_test(a_filter_leaves_the_others_out),

@@ -123,7 +123,7 @@ static void equal_pods_are_one_line(void **state) {
     assert_int_equal(why->n_links, 1);
     assert_int_equal(why->links[0]->pods, 30);
     assert_string_equal(why->links[0]->example, "x/web-00");
-    assert_string_equal(why->summary, "a drain would wait: 30 of its 30 pods cannot go now");
+    assert_string_equal(why->summary, "a drain would wait: none of its 30 pods can go now");
 }
 
 /* A quota keeps the ReplicaSet from making its pods: nobody would find a pod to look at. */

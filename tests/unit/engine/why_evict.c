@@ -15,7 +15,7 @@ static void bare_pods_and_emptydir_need_flags(void **state) {
     const struct why *why = scene_why(s, "n1");
     const struct why_link *bare = link_of(why, BLOCKER_BARE_POD);
     const struct why_link *dir = link_of(why, BLOCKER_LOCAL_STORAGE);
-    assert_string_equal(why->summary, "a drain would be refused: 2 of its 2 pods need a flag");
+    assert_string_equal(why->summary, "a drain would be refused: all of its 2 pods need a flag");
     assert_int_equal(bare->pods, 2);
     assert_int_equal(dir->pods, 1);
     /* one command that does it, whichever is looked at */
@@ -194,7 +194,7 @@ static void finalizers_and_pods_that_do_not_end(void **state) {
     assert_int_equal(late->since, NOW - SEC(120));
     assert_non_null(note);
     assert_true(note->blocks && note->code == BLOCKER_FINALIZER_STUCK);
-    assert_contains(note->text, "a drain waits until it is taken off");
+    assert_contains(note->text, "a drain waits until that is taken off");
 }
 
 static void a_node_that_does_not_answer(void **state) {
@@ -248,7 +248,7 @@ static void data_on_a_disk_of_the_node(void **state) {
               "'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':"
               "'kubernetes.io/hostname','operator':'In','values':['n1']}]}]}}}}");
     const struct why *why = scene_why(s, "n1");
-    const struct why_link *l = link_of(why, WHY_NO_CODE);
+    const struct why_link *l = link_of(why, BLOCKER_LOCAL_PV);
     assert_int_equal(why->state, WHY_FREE); /* the drain itself goes through */
     assert_contains(l->text, "volume pv1");
     assert_contains(l->text, "Pending until the node is back");
@@ -293,7 +293,7 @@ static void who_wants_one_node_or_tolerates_the_cordon(void **state) {
     const struct why *why = scene_why(s, "n1");
     assert_int_equal(why->n_links, 2);
     assert_int_equal(why->state, WHY_FREE);
-    assert_contains(link_of(why, WHY_NO_CODE)->text, "for this node alone");
+    assert_contains(link_of(why, BLOCKER_NO_ROOM)->text, "for this node alone");
     const struct why_link *r = link_of(why, BLOCKER_RETURNS);
     assert_int_equal(r->pods, 1);
     assert_string_equal(r->example, "x/b");

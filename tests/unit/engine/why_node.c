@@ -48,7 +48,7 @@ static void what_a_drain_would_meet(void **state) {
     scene_pod(s, "a-2", "a", "n1", POD_WELL);
     scene_budget(s, "a", "'maxUnavailable':1", 3, 2, 2);
     assert_string_equal(scene_why(s, "n1")->summary,
-                        "a drain would wait: 2 of its 2 pods cannot go now");
+                        "a drain would wait: none of its 2 pods can go now");
     scene_add(s, &kind_pod,
               "{'metadata':{'namespace':'x','name':'bare'},'spec':{'nodeName':'n1'}," RUNNING "}");
     assert_string_equal(scene_why(s, "n1")->summary,

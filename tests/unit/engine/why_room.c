@@ -17,24 +17,6 @@ static void node(struct scene *s, const char *name, const char *cpu, const char 
     scene_add(s, &kind_node, json);
 }
 
-static void the_second_half_is_left_out(void **state) {
-    struct scene *s = *state;
-    struct making m;
-    why_begin(&m, &s->world, &s->arena, &s->why);
-    assert_string_equal(
-        why_scheduler_text(&m, "0/3 nodes are available: 3 Insufficient cpu. no new claims to "
-                               "deallocate, preemption: 0/3 nodes are available."),
-        "0/3 nodes are available: 3 Insufficient cpu");
-    /* before 1.34 */
-    assert_string_equal(why_scheduler_text(&m, "0/1 nodes are available: 1 Too many pods. "
-                                               "preemption: 0/1 nodes are available."),
-                        "0/1 nodes are available: 1 Too many pods");
-    assert_string_equal(why_scheduler_text(&m, "something else."), "something else");
-    assert_string_equal(why_scheduler_text(&m, ""), "");
-    assert_string_equal(why_scheduler_text(&m, "..."), "");
-    why_end(&m);
-}
-
 /* Each pod asks for one CPU. n1 has 500m left, n2 200m: n1 is nearer. */
 static void the_nearest_node_is_named(void **state) {
     struct scene *s = *state;
@@ -215,9 +197,136 @@ static void pods_of_a_node_that_find_no_room(void **state) {
     assert_int_equal(scene_why(s, "n2")->n_links, 0);
 }
 
+/* A plan says of this: a stays Pending (CapacityInsufficient), b and c never go (PDBNoBudget). */
+static void a_budget_runs_dry(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    node(s, "n2", "500m", "");
+    scene_deployment(s, "web", 3);
+    scene_budget(s, "web", "'minAvailable':2", 3, 3, 2);
+    scene_pod(s, "a", "web", "n1", POD_WELL);
+    scene_pod(s, "b", "web", "n1", POD_WELL);
+    scene_pod(s, "c", "web", "n1", POD_WELL);
+    scene_room(s);
+    assert_int_equal(scene_why(s, "n1")->n_links, 0); /* nobody has asked for it */
+    s->world.room = true;
+    const struct why *why = scene_why(s, "n1");
+    assert_string_equal(why->summary, "a drain would never end: 2 of its 3 pods can never go");
+    assert_int_equal(why->state, WHY_BLOCKED);
+    assert_int_equal(why->n_links, 2);
+    const struct why_link *dry = why->links[0], *room = why->links[1];
+    assert_int_equal(dry->code, BLOCKER_PDB_NO_BUDGET);
+    assert_int_equal(dry->severity, SEVERITY_ERROR);
+    assert_true(dry->blocks && dry->lasts);
+    assert_string_equal(dry->object, "x/web");
+    assert_string_equal(dry->text, "minAvailable 2, needs 2 healthy of 3, has 3, allows 1; the "
+                                   "replacement of a fits nowhere");
+    assert_int_equal(dry->pods, 2);
+    assert_string_equal(dry->example, "x/b");
+    const struct why_remedy *r = remedy_of(dry, "patch pdb web");
+    assert_non_null(r);
+    assert_contains(r->command, "{\"minAvailable\":0}");
+    assert_string_equal(r->cost, "none serves until there is room");
+    assert_int_equal(room->code, BLOCKER_NO_ROOM);
+    assert_int_equal(room->pods, 1);
+    assert_string_equal(room->example, "x/a");
+    /* as soon as there is room nothing is in the way */
+    node(s, "n3", "4", "");
+    scene_room(s);
+    assert_int_equal(scene_why(s, "n1")->state, WHY_FREE);
+}
+
+/* What is kept by something else is told of once: it does not go, and so needs no room. */
+static void who_does_not_go_needs_no_room(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    scene_deployment(s, "web", 1);
+    scene_budget(s, "web", "'maxUnavailable':0", 1, 1, 1);
+    scene_pod(s, "a", "web", "n1", POD_WELL);
+    scene_room(s);
+    s->world.room = true;
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 1);
+    assert_int_equal(why->links[0]->code, BLOCKER_PDB_UNSATISFIABLE);
+}
+
+#define LOCAL_DISK                                                                                 \
+    "{'metadata':{'name':'pv1'},'spec':{'local':{'path':'/d'},'nodeAffinity':{'required':{"        \
+    "'nodeSelectorTerms':[{'matchExpressions':[{'key':'kubernetes.io/hostname','operator':'In',"   \
+    "'values':['n1']}]}]}}}}"
+
+static void disk_pod(struct scene *s, const char *claim) {
+    node(s, "n1", "4", "");
+    node(s, "n2", "4", "");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'db-0','uid':'u'," OWNED(
+                  "StatefulSet", "db") "},'spec':{'nodeName':'n1','volumes':[{'name':'d',"
+                                       "'persistentVolumeClaim':{'claimName':'data'}}]}," RUNNING
+                                       "}");
+    scene_add(s, &kind_pvc, claim);
+}
+
+/* One that cannot leave the disk of its node is told of once, as LocalPV. */
+static void a_local_volume_is_told_once(void **state) {
+    struct scene *s = *state;
+    disk_pod(s, "{'metadata':{'namespace':'x','name':'data','annotations':{"
+                "'pv.kubernetes.io/bind-completed':'yes'}},'spec':{'volumeName':'pv1'}}");
+    scene_add(s, &kind_pv, LOCAL_DISK);
+    scene_room(s);
+    s->world.room = true;
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 1);
+    assert_int_equal(why->links[0]->code, BLOCKER_LOCAL_PV);
+    assert_true(why->links[0]->blocks);
+    assert_string_equal(why->summary, "a drain would leave its one pod without a node");
+    assert_int_equal(why->state, WHY_BLOCKED);
+}
+
+/* A volume of a few nodes, none of which has room: the code is a plan's. */
+static void a_volume_that_others_cannot_use(void **state) {
+    struct scene *s = *state;
+    disk_pod(s, "{'metadata':{'namespace':'x','name':'data','annotations':{"
+                "'pv.kubernetes.io/bind-completed':'yes'}},'spec':{'volumeName':'pv1'}}");
+    scene_add(s, &kind_pv,
+              "{'metadata':{'name':'pv1'},'spec':{'nodeAffinity':{'required':{'nodeSelectorTerms':["
+              "{'matchExpressions':[{'key':'zone','operator':'In','values':['a']}]}]}}}}");
+    scene_room(s);
+    s->world.room = true;
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 1);
+    assert_int_equal(why->links[0]->code, BLOCKER_LOCAL_PV);
+    assert_contains(why->links[0]->text, "no room elsewhere: evicted, it stays Pending: 0/2 nodes");
+}
+
+/* A claim that waits for a node: its StorageClass says where the volume can be made. */
+static void storage_classes_count(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    scene_add(s, &kind_storage_class,
+              "{'metadata':{'name':'zonal'},'provisioner':'example.com/disk','volumeBindingMode':"
+              "'WaitForFirstConsumer','allowedTopologies':[{'matchLabelExpressions':[{'key':'zone',"
+              "'values':['far']}]}]}");
+    scene_add(s, &kind_pvc,
+              "{'metadata':{'namespace':'x','name':'data'},'spec':{'storageClassName':'zonal',"
+              "'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}");
+    scene_add(
+        s, &kind_pod,
+        "{'metadata':{'namespace':'x','name':'p'},'spec':{'containers':[{'name':'c'}],"
+        "'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'data'}}]},'status':{" SAID(
+            "something else") "}}");
+    scene_room(s);
+    const struct why_link *l = scene_why_pod(s, "p")->links[0];
+    assert_non_null(cause_of(l, "as the cluster is now: 0/1 nodes are available: 1 node(s) didn't "
+                                "find available persistent volumes to bind"));
+    /* without them nobody can tell, and that is told */
+    s->world.room_classes = false;
+    const struct why *why = scene_why_pod(s, "p");
+    assert_int_equal(why->links[0]->n_causes, 0);
+    assert_string_equal(why->unread[0], "storageclasses");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        SCENE_TEST(the_second_half_is_left_out),
         SCENE_TEST(the_nearest_node_is_named),
         SCENE_TEST(a_cordon_keeps_it_out),
         SCENE_TEST(a_cordon_that_is_not_the_reason),
@@ -229,6 +338,11 @@ int main(void) {
         SCENE_TEST(gates_are_somebody_elses),
         SCENE_TEST(what_may_not_be_read_is_done_without),
         SCENE_TEST(pods_of_a_node_that_find_no_room),
+        SCENE_TEST(a_budget_runs_dry),
+        SCENE_TEST(who_does_not_go_needs_no_room),
+        SCENE_TEST(a_local_volume_is_told_once),
+        SCENE_TEST(a_volume_that_others_cannot_use),
+        SCENE_TEST(storage_classes_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "base/timefmt.h"
 #include "base/vec.h"
+#include "engine/moveout.h"
 #include "engine/why.h"
 #include "kube/codec.h"
 
@@ -56,6 +57,7 @@ static inline struct store **scene_store(struct scene *s, const struct kind *kin
                   {&kind_namespace, &w->namespaces},
                   {&kind_pv, &w->volumes},
                   {&kind_pvc, &w->claims},
+                  {&kind_storage_class, &w->classes},
                   {&kind_volume_attachment, &w->attachments},
                   {&kind_event, &w->events}};
     for (size_t i = 0; i < ARRAY_LEN(stores); i++)
@@ -65,18 +67,11 @@ static inline struct store **scene_store(struct scene *s, const struct kind *kin
     return NULL;
 }
 
-static const struct kind *const scene_kinds[] = {&kind_node,
-                                                 &kind_pod,
-                                                 &kind_pdb,
-                                                 &kind_replica_set,
-                                                 &kind_stateful_set,
-                                                 &kind_deployment,
-                                                 &kind_daemon_set,
-                                                 &kind_namespace,
-                                                 &kind_pv,
-                                                 &kind_pvc,
-                                                 &kind_volume_attachment,
-                                                 &kind_event};
+static const struct kind *const scene_kinds[] = {
+    &kind_node,         &kind_pod,        &kind_pdb,           &kind_replica_set,
+    &kind_stateful_set, &kind_deployment, &kind_daemon_set,    &kind_namespace,
+    &kind_pv,           &kind_pvc,        &kind_storage_class, &kind_volume_attachment,
+    &kind_event};
 
 static inline enum known scene_ask(void *arg, const struct why_want *want) {
     struct scene *s = arg;
@@ -86,7 +81,8 @@ static inline enum known scene_ask(void *arg, const struct why_want *want) {
                                         [WHY_WANT_BUDGET_PODS] = "budget-pods",
                                         [WHY_WANT_ATTACHMENTS] = "attachments",
                                         [WHY_WANT_EVENTS] = "events",
-                                        [WHY_WANT_ROOM] = "room"};
+                                        [WHY_WANT_ROOM] = "room",
+                                        [WHY_WANT_VOLUMES] = "volumes"};
     const char *word = want->what == WHY_WANT_OBJECT ? want->kind->resource : words[want->what];
     str_addf(&s->asked, "%s %s %s %s\n", word, strna(want->ns), strna(want->name),
              strna(want->selector));
@@ -149,14 +145,17 @@ static inline const void *scene_add(struct scene *s, const struct kind *kind, co
 
 /* The picture of the whole cluster, from what is in the stores now. */
 static inline void scene_room(struct scene *s) {
-    size_t n;
-    s->world.fit = fit_new(s->pool);
-    _cleanup_free_ const struct object **nodes = store_sorted(s->world.nodes, &n);
-    for (size_t i = 0; i < n; i++)
-        fit_put_node(s->world.fit, (const struct node *)nodes[i]);
-    _cleanup_free_ const struct object **pods = store_sorted(s->world.pods, &n);
-    for (size_t i = 0; i < n; i++)
-        fit_put_pod(s->world.fit, (const struct pod *)pods[i]);
+    struct why_world *w = &s->world;
+    fit_free(w->fit);
+    w->fit = fit_new(s->pool);
+    w->room_volumes = w->room_classes = true;
+    w->least_priority = moveout_least_priority(w->pods);
+    moveout_fill(w->fit, &(struct moveout_stores){.nodes = w->nodes,
+                                                  .pods = w->pods,
+                                                  .namespaces = w->namespaces,
+                                                  .volumes = w->volumes,
+                                                  .claims = w->claims,
+                                                  .classes = w->classes});
 }
 
 /* --- common things --- */

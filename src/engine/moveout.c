@@ -1,0 +1,334 @@
+/* Where pods go when their nodes are drained. */
+#include "engine/moveout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/budget.h"
+#include "engine/fit_internal.h"
+#include "engine/podrole.h"
+
+/* --- the picture --- */
+
+static void put_all(const struct store *store, struct fit *fit,
+                    void put(struct fit *fit, const struct object *obj)) {
+    const struct object *obj;
+    for (uint32_t i = 0; store && (obj = store_next(store, &i));)
+        put(fit, obj);
+}
+
+static void put_namespace(struct fit *fit, const struct object *obj) {
+    fit_put_namespace(fit, (const struct ns *)obj);
+}
+
+static void put_volume(struct fit *fit, const struct object *obj) {
+    fit_put_volume(fit, (const struct pv *)obj);
+}
+
+static void put_claim(struct fit *fit, const struct object *obj) {
+    fit_put_claim(fit, (const struct pvc *)obj);
+}
+
+static void put_pod(struct fit *fit, const struct object *obj) {
+    fit_put_pod(fit, (const struct pod *)obj);
+}
+
+static void put_class(struct fit *fit, const struct object *obj) {
+    const struct storage_class *c = (const struct storage_class *)obj;
+    fit_put_class(fit, &(struct fit_class){
+                           .name = c->meta.name,
+                           .waits = str_same(c->binding_mode, "WaitForFirstConsumer"),
+                           .provisions = !str_same(c->provisioner, "kubernetes.io/no-provisioner"),
+                           .topologies = c->topologies,
+                       });
+}
+
+static void put_nodes(const struct store *nodes, struct fit *fit) {
+    size_t n;
+    _cleanup_free_ const struct object **all = store_sorted(nodes, &n);
+    for (size_t i = 0; i < n; i++)
+        fit_put_node(fit, (const struct node *)all[i]);
+}
+
+void moveout_fill(struct fit *fit, const struct moveout_stores *s) {
+    if (s->nodes)
+        put_nodes(s->nodes, fit);
+    put_all(s->namespaces, fit, put_namespace);
+    put_all(s->volumes, fit, put_volume);
+    put_all(s->claims, fit, put_claim);
+    put_all(s->classes, fit, put_class);
+    put_all(s->pods, fit, put_pod);
+}
+
+int32_t moveout_priority(const struct pod *pod) {
+    return pod->spec && pod->spec->priority != ABSENT32 ? pod->spec->priority : 0;
+}
+
+int32_t moveout_least_priority(const struct store *pods) {
+    int32_t least = INT32_MAX;
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(pods, &i));)
+        least = MIN_OF(least, moveout_priority((const struct pod *)obj));
+    return least;
+}
+
+/* --- volumes --- */
+
+static const struct volume *volumes_of(const struct pod *pod) {
+    return pod->spec ? pod->spec->volumes : NULL;
+}
+
+static const struct pvc *claim_find(const struct moveout_stores *s, const char *ns,
+                                    const char *name) {
+    return (const struct pvc *)store_get(s->claims, ns, strna(name));
+}
+
+/* The claim that was made for this volume of the pod, or of the one that it is a successor of: a
+ * number after a tilde tells these apart. */
+static const struct pvc *ephemeral_claim(const struct moveout_stores *s, const struct pod *pod,
+                                         const struct volume *v) {
+    const char *name = strna(pod->meta.name);
+    _cleanup_free_ char *claim =
+        xasprintf("%.*s-%s", (int)strcspn(name, "~"), name, strna(v->name));
+    return claim_find(s, pod->meta.ns, claim);
+}
+
+static bool waits_for_node(const struct moveout_stores *s, const struct pvc *claim) {
+    const struct storage_class *class =
+        (const struct storage_class *)store_get(s->classes, NULL, strna(claim->storage_class));
+    return class && str_same(class->binding_mode, "WaitForFirstConsumer");
+}
+
+static bool volume_is_judged(const struct moveout_stores *s, const struct pod *pod,
+                             const struct volume *v) {
+    if (!v->claim && !v->ephemeral)
+        return true;
+    if (!s->claims || !s->volumes)
+        return false;
+    const struct pvc *claim =
+        v->claim ? claim_find(s, pod->meta.ns, v->claim->claim) : ephemeral_claim(s, pod, v);
+    if (v->claim)
+        return !claim || !str_empty(claim->volume_name) || s->classes;
+    /* A new one is made with the successor. Where its volume is made before the pod has a node,
+     * nobody can tell where that will be. */
+    return claim && s->classes && waits_for_node(s, claim);
+}
+
+bool moveout_judged(const struct moveout_stores *s, const struct pod *pod) {
+    for (size_t i = 0; i < list_len(volumes_of(pod)); i++)
+        if (!volume_is_judged(s, pod, &volumes_of(pod)[i]))
+            return false;
+    return true;
+}
+
+void moveout_set_claims(struct fit *fit, const struct moveout_stores *s, const struct pod *copy,
+                        bool there) {
+    const struct volume *list = volumes_of(copy);
+    for (size_t i = 0; i < list_len(list); i++) {
+        const struct pvc *old =
+            list[i].ephemeral && s->claims ? ephemeral_claim(s, copy, &list[i]) : NULL;
+        if (!old)
+            continue;
+        _cleanup_free_ char *name = xasprintf("%s-%s", copy->meta.name, strna(list[i].name));
+        struct pvc claim = *old;
+        claim.meta.name = claim.meta.uid = pool_str(fit->pool, name, strlen(name));
+        claim.meta.annotations = NULL;
+        claim.meta.deleted = 0;
+        claim.volume_name = claim.phase = NULL;
+        if (there)
+            fit_put_claim(fit, &claim);
+        else
+            fit_remove_claim(fit, claim.meta.ns, claim.meta.name);
+        pool_unref(fit->pool, claim.meta.name);
+    }
+}
+
+/* --- a pod, made anew --- */
+
+struct pod moveout_successor(const struct pod *pod) {
+    struct pod copy = *pod;
+    copy.node_name = copy.nominated = NULL;
+    copy.phase = NULL;
+    copy.conditions = NULL;
+    copy.containers = copy.init_containers = NULL;
+    copy.meta.deleted = 0;
+    return copy;
+}
+
+bool moveout_preempts(struct fit *fit, const struct pod *pod, int32_t least_priority) {
+    if (!pod->spec || moveout_priority(pod) <= least_priority ||
+        str_same(pod->spec->preemption, "Never") ||
+        fit_codes(fit) & (1u << FIT_POD | 1u << FIT_GATED))
+        return false;
+    /* Its message then does not say why preemption is of no use. */
+    _cleanup_str_ struct str words = STR_INIT;
+    return fit_explain(fit, pod, &words) && !strstr(str_get(&words), " preemption: ");
+}
+
+/* "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: ...". */
+const char *moveout_words(struct arena *arena, const char *message) {
+    const char *end = strstr(message, ". no new claims");
+    if (!end)
+        end = strstr(message, ". preemption:");
+    size_t len = end ? (size_t)(end - message) : strlen(message);
+    while (len && (message[len - 1] == '.' || message[len - 1] == ' '))
+        len--;
+    return arena_strndup(arena, message, len);
+}
+
+/* --- a node, emptied --- */
+
+const struct pdb *moveout_budget(const struct pod *pod, const struct pdb *const *pdbs, size_t n) {
+    /* One that is not ready and may go all the same takes nothing (engine/budget.c). */
+    return n == 1 && budget_is_asked(pod) && pod_ready(pod) ? pdbs[0] : NULL;
+}
+
+static struct moveout_left *left_of(const struct moveout *m, const struct pdb *budget) {
+    for (size_t i = 0; budget && i < m->left.len; i++)
+        if (m->left.p[i].budget == budget)
+            return &m->left.p[i];
+    return NULL;
+}
+
+struct moveout_pod *moveout_add(struct moveout *m, const struct pod *pod,
+                                const struct pdb *budget) {
+    struct moveout_pod *p = vec_push(&m->pods);
+    *p = (struct moveout_pod){.pod = pod, .budget = budget};
+    if (budget && !left_of(m, budget))
+        *vec_push(&m->left) = (struct moveout_left){budget, MAX_OF(budget->allowed, 0)};
+    return p;
+}
+
+/* One of the same template found nothing a moment ago, and nothing that leaves could help it. */
+static const struct moveout_pod *refused_before(const struct moveout *m,
+                                                const struct moveout_pod *p) {
+    for (size_t i = 0; i < m->pods.len; i++) {
+        const struct moveout_pod *o = &m->pods.p[i];
+        if (o != p && o->gone && o->end == MOVEOUT_HOMELESS && !(o->codes & ~MOVEOUT_LASTING) &&
+            o->pod->spec == p->pod->spec && o->pod->meta.labels == p->pod->meta.labels &&
+            o->pod->meta.ns == p->pod->meta.ns)
+            return o;
+    }
+    return NULL;
+}
+
+static void find_place(struct moveout *m, struct moveout_pod *p) {
+    struct pod next = moveout_successor(p->pod);
+    const struct moveout_pod *refused = refused_before(m, p);
+    const char *to = refused      ? NULL
+                     : m->careful ? fit_place(m->fit, &next, 0)
+                                  : fit_any(m->fit, &next);
+    p->end = MOVEOUT_PLACED;
+    if (to) {
+        fit_assume(m->fit, &next, to);
+        return;
+    }
+    if (!refused) {
+        p->codes = fit_codes(m->fit);
+        m->questions += fit_node_count(m->fit);
+        if (moveout_preempts(m->fit, &next, m->least_priority))
+            return;
+    } else {
+        p->codes = refused->codes;
+    }
+    p->end = MOVEOUT_HOMELESS;
+    p->local = p->codes & 1u << FIT_VOLUME_NODE;
+}
+
+static void leave(struct moveout *m, struct moveout_pod *p) {
+    struct moveout_left *left = left_of(m, p->budget);
+    struct pod next = moveout_successor(p->pod);
+    if (left)
+        left->allows--;
+    p->owed = left != NULL;
+    p->gone = true;
+    fit_remove_pod(m->fit, p->pod->meta.ns, p->pod->meta.name);
+    moveout_set_claims(m->fit, m->stores, &next, true);
+    find_place(m, p);
+}
+
+/* Those who may go do, together, as long as their budgets last. */
+static bool leave_all(struct moveout *m, bool last) {
+    bool any = false;
+    for (size_t i = 0; i < m->pods.len; i++) {
+        struct moveout_pod *p = &m->pods.p[i];
+        const struct moveout_left *left = left_of(m, p->budget);
+        if (p->gone || p->last != last || (left && left->allows <= 0))
+            continue;
+        leave(m, p);
+        any = true;
+    }
+    return any;
+}
+
+/* Others have left since: some may fit now. */
+static void try_again(struct moveout *m) {
+    for (size_t i = 0; i < m->pods.len; i++) {
+        struct moveout_pod *p = &m->pods.p[i];
+        if (p->gone && p->end == MOVEOUT_HOMELESS && p->codes & ~MOVEOUT_LASTING)
+            find_place(m, p);
+    }
+}
+
+/* The replacements run. */
+static void give_back(struct moveout *m) {
+    for (size_t i = 0; i < m->pods.len; i++) {
+        struct moveout_pod *p = &m->pods.p[i];
+        if (!p->owed || p->end != MOVEOUT_PLACED)
+            continue;
+        left_of(m, p->budget)->allows++;
+        p->owed = false;
+    }
+}
+
+void moveout_play(struct moveout *m, const struct node *node) {
+    struct node cordoned = *node;
+    m->node = node;
+    cordoned.unschedulable = true;
+    fit_put_node(m->fit, &cordoned);
+    for (int last = 0; last < 2; last++)
+        while (leave_all(m, last)) {
+            try_again(m);
+            give_back(m);
+        }
+}
+
+const struct pod *moveout_keeper(const struct moveout *m, const struct pdb *budget) {
+    for (size_t i = 0; i < m->pods.len; i++)
+        if (m->pods.p[i].budget == budget && m->pods.p[i].owed)
+            return m->pods.p[i].pod;
+    return NULL;
+}
+
+static void put_claims_back(struct moveout *m, const struct pod *pod) {
+    const struct volume *list = volumes_of(pod);
+    for (size_t i = 0; i < list_len(list); i++) {
+        const struct pvc *old = list[i].ephemeral && m->stores->claims
+                                    ? ephemeral_claim(m->stores, pod, &list[i])
+                                    : NULL;
+        if (old)
+            fit_put_claim(m->fit, old);
+    }
+}
+
+void moveout_undo(struct moveout *m) {
+    for (size_t i = 0; i < m->pods.len; i++)
+        if (m->pods.p[i].gone)
+            fit_remove_pod(m->fit, m->pods.p[i].pod->meta.ns, m->pods.p[i].pod->meta.name);
+    for (size_t i = 0; i < m->pods.len; i++) {
+        const struct moveout_pod *p = &m->pods.p[i];
+        if (!p->gone)
+            continue;
+        put_claims_back(m, p->pod);
+        fit_put_pod(m->fit, p->pod);
+    }
+    fit_put_node(m->fit, m->node);
+    m->pods.len = m->left.len = 0;
+    m->node = NULL;
+}
+
+void moveout_done(struct moveout *m) {
+    vec_done(&m->pods);
+    vec_done(&m->left);
+}
