@@ -6,7 +6,7 @@ thirty pods waits for a budget with a pod that finds no node; a node with nothin
 counts: what else runs on the machine can only make it slower.
 
 How good a plan is: the time that it takes beside the lower bound that it states itself.  For the plans above, and for those of the
-simulator's fleet of fifty (bench/rolling.yaml) with one, five and ten nodes out at a time.
+simulator's fleet of fifty (bench/rolling.yaml) with one to twenty-five nodes out at a time.
 """
 
 from __future__ import annotations

@@ -56,6 +56,8 @@ struct drain_opts {
      * drain_checks_changed(). NULL: nobody is asked. */
     const struct check_world *checks;
     unsigned skip_checks;        /* bit i: row i of their table is not asked */
+    int64_t checks_now;          /* wall clock that they go by; 0: the drain's own. In a copy nobody
+                                  * writes their objects anew, and they are none the older for it */
     const struct rules *rules;   /* NULL: the built-in ones (foreign marks only) */
     struct cordon_holder holder; /* who cordons: id, by, reason */
     uint64_t seed;               /* of the jitter */
@@ -120,6 +122,7 @@ struct drain_pod {
     bool blocked;
     struct drain_blocker blocker;      /* when blocked */
     int64_t first_try, accepted, gone; /* wall clock, 0 */
+    int64_t answer;                    /* microseconds from asking to that acceptance */
 };
 
 struct drain_node {

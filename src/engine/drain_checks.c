@@ -76,7 +76,8 @@ static void run(struct drain *d, struct look *l, const struct names *going, bool
                                        .back = l->back.p,
                                        .n_back = l->back.len,
                                        .skip = d->opts.skip_checks,
-                                       .now = drain_server_now(d)},
+                                       .now = d->opts.checks_now ? d->opts.checks_now
+                                                                 : drain_server_now(d)},
                &l->arena, &l->found);
 }
 

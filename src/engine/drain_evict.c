@@ -393,6 +393,7 @@ static void throttle(struct drain *d, struct dpod *p, const struct answer *a) {
 static void accepted(struct drain *d, struct dpod *p) {
     p->accepted = d->now.mono;
     p->pub.accepted = d->now.wall;
+    p->pub.answer = d->now.mono - p->sent_at;
     drain_pod_leaves(d, p);
     if (d->opts.dry_run == DRY_RUN_SERVER) {
         p->node->pub.leaving--;

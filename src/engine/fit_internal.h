@@ -340,6 +340,8 @@ bool fit_check_taints(struct fit_ask *ask, const struct fit_node *node);
 bool fit_check_node_affinity(struct fit_ask *ask, const struct fit_node *node);
 bool fit_check_ports(struct fit_ask *ask, const struct fit_node *node);
 bool fit_tolerates(const struct pod_spec *spec, const struct fit_node *node);
+/* Of one taint: PreferNoSchedule keeps nobody out. */
+bool fit_keeps_out(const struct pod_spec *spec, const struct taint *t);
 bool fit_node_wanted(const struct pod_spec *spec, const struct fit_node *node);
 int64_t fit_score_taints(const struct pod_spec *spec, const struct fit_node *node);
 int64_t fit_score_node(const struct pod_spec *spec, const struct fit_node *node);

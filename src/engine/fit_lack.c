@@ -105,14 +105,15 @@ static bool is_cordoned(const struct fit_ask *ask) {
 /* The same node without its cordon, and without the taint that goes with it. */
 static bool fits_uncordoned(struct search *s, const struct node *node) {
     struct fit_verdict v;
-    if (!node)
+    if (!node || !node->unschedulable) /* somebody closed it in the picture alone */
         return false;
     for (size_t i = 0; i < list_len(node->taints); i++)
-        if (!str_same(node->taints[i].key, "node.kubernetes.io/unschedulable"))
+        if (!str_same(node->taints[i].key, "node.kubernetes.io/unschedulable") &&
+            fit_keeps_out(fit_spec(s->pod->spec), &node->taints[i]))
             return false;
     struct node free = *node;
     free.unschedulable = false;
-    free.taints = NULL;
+    free.taints = NULL; /* the others keep nobody out */
     fit_put_node(s->fit, &free);
     bool fits = fit_check(s->fit, s->pod, node->meta.name, &v);
     fit_put_node(s->fit, node);

@@ -16,9 +16,9 @@ struct fit_lack {
     const char *behind;  /* the first of them, or NULL */
 };
 
-/* Asks all nodes of the picture. `nodes`: the same as objects, for those that are cordoned; NULL:
- * cordons are not looked behind. `except`: a node that does not count, since it is to be emptied,
- * or NULL. Names are the picture's. */
+/* Asks all nodes of the picture. `nodes`: the same as objects, for those that are cordoned (there
+ * as well); NULL: cordons are not looked behind. `except`: a node that does not count, since it is
+ * to be emptied, or NULL. Names are the picture's. */
 void fit_lack_of(struct fit *fit, const struct store *nodes, const struct pod *pod,
                  const char *except, struct fit_lack *out);
 void fit_lack_done(struct fit_lack *l);

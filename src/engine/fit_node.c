@@ -23,13 +23,15 @@ static bool tolerated(const struct toleration *list, const struct taint *taint) 
     return false;
 }
 
+bool fit_keeps_out(const struct pod_spec *spec, const struct taint *t) {
+    return (str_same(t->effect, "NoSchedule") || str_same(t->effect, "NoExecute")) &&
+           !tolerated(spec->tolerations, t);
+}
+
 bool fit_tolerates(const struct pod_spec *spec, const struct fit_node *node) {
-    for (size_t i = 0; i < list_len(node->taints); i++) {
-        const struct taint *t = &node->taints[i];
-        if ((str_same(t->effect, "NoSchedule") || str_same(t->effect, "NoExecute")) &&
-            !tolerated(spec->tolerations, t))
+    for (size_t i = 0; i < list_len(node->taints); i++)
+        if (fit_keeps_out(spec, &node->taints[i]))
             return false;
-    }
     return true;
 }
 

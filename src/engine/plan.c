@@ -1,24 +1,17 @@
-/* What a drain would do: pods are judged, the play tells the rest. */
+/* What a drain would do: pods are judged here; the play (plan_play.c) tells the rest. */
 #include "engine/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
 #include "engine/budget.h"
 #include "engine/filter.h"
 #include "engine/plan_internal.h"
 #include "engine/podrole.h"
-#include "engine/trouble.h"
-#include "model/selector.h"
 
 enum {
     STUCK_AFTER = 60,   /* seconds after its grace period that a pod is called stuck */
     STARTS_WITHIN = 30, /* seconds beyond thrice the usual that a pod is said to be starting */
-    TIES_MAX = 1000,    /* volumes for which all nodes are asked whether they can use them */
-    TRIES_NODES = 64,   /* up to so many nodes, and pods, several orders are compared */
-    TRIES_PODS = 5000,
-    TRIES = 32,
 };
 
 #define ZONE_LABEL "topology.kubernetes.io/zone"
@@ -33,13 +26,13 @@ const char *plan_verdict_word(enum plan_verdict v) {
 
 /* --- judging --- */
 
-static const char *full_name(struct planning *g, const struct meta *m) {
+const char *plan_full_name(const struct planning *g, const struct meta *m) {
     return m->ns ? arena_printf(g->arena, "%s/%s", m->ns, m->name)
                  : arena_printf(g->arena, "%s", strna(m->name));
 }
 
-static void judge(struct ppod *p, enum plan_verdict verdict, enum blocker_code code,
-                  const char *object, const char *message) {
+void plan_judge(struct ppod *p, enum plan_verdict verdict, enum blocker_code code,
+                const char *object, const char *message) {
     p->pub->verdict = verdict;
     p->pub->blocker = (struct plan_blocker){code, object, message, ""};
     p->unsure = verdict == PLAN_NEVER || verdict == PLAN_UNSURE;
@@ -67,7 +60,7 @@ static int budget_number(struct planning *g, const struct pdb *pdb) {
     b = xnew(struct pbudget);
     b->pdb = pdb;
     b->number = (int)g->budgets.len;
-    b->name = full_name(g, &pdb->meta);
+    b->name = plan_full_name(g, &pdb->meta);
     b->cap = MAX_OF(MAX_OF(pdb->expected - pdb->desired, pdb->allowed), 1);
     *vec_push(&g->budgets) = b;
     htab_insert(&g->by_pdb, b);
@@ -75,7 +68,7 @@ static int budget_number(struct planning *g, const struct pdb *pdb) {
 }
 
 /* Many pods may wait for one budget: its words are made once. */
-static const char *explained(struct planning *g, struct pbudget *b) {
+const char *plan_budget_words(struct planning *g, struct pbudget *b) {
     _cleanup_str_ struct str words = STR_INIT;
     if (b->words)
         return b->words;
@@ -96,8 +89,8 @@ static void judge_budgets(struct planning *g, struct ppod *p) {
         for (size_t i = 0; i < n; i++)
             str_addf(&names, "%s%s", i ? ", " : "", pdbs[i]->meta.name);
         if (!past)
-            judge(p, PLAN_NEVER, BLOCKER_MULTIPLE_PDBS, full_name(g, &p->pod->meta),
-                  arena_printf(g->arena, "%zu budgets select it: %s", n, str_get(&names)));
+            plan_judge(p, PLAN_NEVER, BLOCKER_MULTIPLE_PDBS, plan_full_name(g, &p->pod->meta),
+                       arena_printf(g->arena, "%zu budgets select it: %s", n, str_get(&names)));
         return;
     }
     /* One that is not ready may go without asking: budget_for_pod() knows. */
@@ -106,10 +99,11 @@ static void judge_budgets(struct planning *g, struct ppod *p) {
     p->budget = budget_number(g, pdbs[0]);
     const char *name = g->budgets.p[p->budget]->name;
     if (verdict == BUDGET_NEVER && !past)
-        judge(p, PLAN_NEVER, BLOCKER_PDB_UNSATISFIABLE, name,
-              explained(g, g->budgets.p[p->budget]));
+        plan_judge(p, PLAN_NEVER, BLOCKER_PDB_UNSATISFIABLE, name,
+                   plan_budget_words(g, g->budgets.p[p->budget]));
     else if (verdict == BUDGET_FAILED && !past)
-        judge(p, PLAN_NEVER, BLOCKER_PDB_SYNC_FAILED, name, explained(g, g->budgets.p[p->budget]));
+        plan_judge(p, PLAN_NEVER, BLOCKER_PDB_SYNC_FAILED, name,
+                   plan_budget_words(g, g->budgets.p[p->budget]));
 }
 
 static bool is_terminating(const struct planning *g, const char *ns) {
@@ -126,16 +120,16 @@ static bool is_unreachable(const struct node *node) {
 /* It terminates already. */
 static void judge_leaving(struct planning *g, struct ppod *p) {
     const struct pod *pod = p->pod;
-    const char *name = full_name(g, &pod->meta);
+    const char *name = plan_full_name(g, &pod->meta);
     p->leaves_at = MAX_OF(pod->meta.deleted - g->begun_at, 0);
     if (g->begun_at - pod->meta.deleted <= SEC(STUCK_AFTER))
         return;
     if (pod->meta.finalizers)
-        judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, name,
-              arena_printf(g->arena, "it has the finalizer %s", pod->meta.finalizers[0]));
+        plan_judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, name,
+                   arena_printf(g->arena, "it has the finalizer %s", pod->meta.finalizers[0]));
     else
-        judge(p, PLAN_UNSURE, BLOCKER_TERMINATING_STUCK, name,
-              "its grace period is over and it still terminates");
+        plan_judge(p, PLAN_UNSURE, BLOCKER_TERMINATING_STUCK, name,
+                   "its grace period is over and it still terminates");
 }
 
 /* The first that not Kubernetes itself takes off. */
@@ -159,25 +153,25 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
     const struct owner *o = meta_controller(&pod->meta);
     p->refused = f->verdict == FILTER_REFUSED;
     if (p->refused)
-        judge(p, PLAN_NEVER, f->code, full_name(g, &pod->meta), f->why);
+        plan_judge(p, PLAN_NEVER, f->code, plan_full_name(g, &pod->meta), f->why);
     else if (pod->meta.deleted)
         judge_leaving(g, p);
     else if (is_unreachable(node))
-        judge(p, PLAN_UNSURE, BLOCKER_NODE_UNREACHABLE, node->meta.name,
-              "the node does not answer: whether its pods have stopped cannot be known");
+        plan_judge(p, PLAN_UNSURE, BLOCKER_NODE_UNREACHABLE, node->meta.name,
+                   "the node does not answer: whether its pods have stopped cannot be known");
     else if (is_terminating(g, pod->meta.ns))
-        judge(p, PLAN_UNSURE, BLOCKER_NAMESPACE_TERMINATING, strna(pod->meta.ns),
-              "the namespace is being deleted: the pod goes with it");
+        plan_judge(p, PLAN_UNSURE, BLOCKER_NAMESPACE_TERMINATING, strna(pod->meta.ns),
+                   "the namespace is being deleted: the pod goes with it");
     else if (rule->action == RULE_HOLD)
-        judge(p, PLAN_NEVER, BLOCKER_DO_NOT_DISRUPT, full_name(g, &pod->meta),
-              arena_printf(g->arena, "it is marked %s", rule->name));
+        plan_judge(p, PLAN_NEVER, BLOCKER_DO_NOT_DISRUPT, plan_full_name(g, &pod->meta),
+                   arena_printf(g->arena, "it is marked %s", rule->name));
     else if (rule->action == RULE_WAIT && !pod_finished(pod))
-        judge(p, PLAN_UNSURE, BLOCKER_JOB_RUNNING, full_name(g, &pod->meta),
-              arena_printf(g->arena, "it shall finish by itself (%s)", rule->name));
+        plan_judge(p, PLAN_UNSURE, BLOCKER_JOB_RUNNING, plan_full_name(g, &pod->meta),
+                   arena_printf(g->arena, "it shall finish by itself (%s)", rule->name));
     else if (filter_pinned(g->in->cluster, pod, node->meta.name, true) == KNOWN_THERE)
-        judge(p, PLAN_NEVER, BLOCKER_PINNED, full_name(g, &pod->meta),
-              arena_printf(g->arena, "%s %s declares spec.nodeName %s", strna(o->kind),
-                           strna(o->name), node->meta.name));
+        plan_judge(p, PLAN_NEVER, BLOCKER_PINNED, plan_full_name(g, &pod->meta),
+                   arena_printf(g->arena, "%s %s declares spec.nodeName %s", strna(o->kind),
+                                strna(o->name), node->meta.name));
     else
         judge_budgets(g, p);
 }
@@ -229,6 +223,7 @@ static void add_pod(struct planning *g, unsigned number, const struct pod *pod) 
                      .d = d,
                      .back = comes_back(g, pod),
                      .order = rule.order,
+                     .grace = pod->spec ? pod->spec->grace : 0,
                      .leaves_at = PLAN_NO_TIME,
                      .delete_at = rule.delete_after,
                      .finalizer = foreign_finalizer(pod)};
@@ -242,12 +237,6 @@ static void add_pod(struct planning *g, unsigned number, const struct pod *pod) 
     *vec_push(&g->pods) = p;
 }
 
-static int compare_pods(const void *a, const void *b) {
-    const struct pod *x = *(const struct pod *const *)a, *y = *(const struct pod *const *)b;
-    int c = strcmp(strna(x->meta.ns), strna(y->meta.ns));
-    return c ? c : strcmp(strna(x->meta.name), strna(y->meta.name));
-}
-
 /* All that would go, from a node that nothing goes from. */
 static void judge_rest(struct planning *g, struct pnode *n, enum plan_verdict verdict,
                        struct plan_blocker why) {
@@ -255,7 +244,7 @@ static void judge_rest(struct planning *g, struct pnode *n, enum plan_verdict ve
     for (size_t i = 0; i < n->own; i++) {
         struct ppod *p = &g->pods.p[n->pods.p[i]];
         if (!p->unsure && p->leaves_at < 0)
-            judge(p, verdict, why.code, why.object, why.message);
+            plan_judge(p, verdict, why.code, why.object, why.message);
     }
 }
 
@@ -273,7 +262,7 @@ static void refuse_all(struct planning *g, struct pnode *n) {
     }
 }
 
-static enum plan_verdict finding_verdict(const struct check_finding *f) {
+enum plan_verdict plan_finding_verdict(const struct check_finding *f) {
     return !f ? PLAN_GOES : f->verdict == CHECK_DENY ? PLAN_NEVER : PLAN_UNSURE;
 }
 
@@ -284,7 +273,7 @@ static void refuse_finding(struct planning *g, struct pnode *n) {
         return;
     const char *object =
         f->name && f->ns ? arena_printf(g->arena, "%s/%s", f->ns, f->name) : strna(f->name);
-    judge_rest(g, n, finding_verdict(f),
+    judge_rest(g, n, plan_finding_verdict(f),
                (struct plan_blocker){f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code,
                                      object,
                                      arena_printf(g->arena, "its node may not be cordoned: %s: %s",
@@ -300,7 +289,7 @@ static void add_pods(struct planning *g, unsigned number) {
     for (size_t i = 0; i < count; i++)
         if (filter_selects(g->in->opts, list[i]))
             sorted[kept++] = list[i];
-    qsort(sorted, kept, sizeof *sorted, compare_pods);
+    qsort(sorted, kept, sizeof *sorted, pod_compare);
     n->pub->pods = arena_alloc(g->arena, (kept + 1) * sizeof *n->pub->pods);
     for (size_t i = 0; i < kept; i++)
         add_pod(g, number, sorted[i]);
@@ -310,9 +299,7 @@ static void add_pods(struct planning *g, unsigned number) {
     free(sorted);
 }
 
-/* A pod that is on its way: scheduled not long ago, and nothing is wrong with it. When it will be
- * ready, or -1: nobody can tell. */
-static int64_t ready_at(const struct planning *g, const struct pod *pod) {
+int64_t plan_ready_at(const struct planning *g, const struct pod *pod) {
     struct pod_durations d = durations_of(g->durations, pod);
     if (pod_ready(pod) || pod->meta.deleted || pod_finished(pod) || str_empty(pod->node_name))
         return -1;
@@ -330,7 +317,7 @@ static void add_heals(struct planning *g, struct pbudget *b) {
         return;
     const struct pod **pods = pdbs_pods(g->in->cluster->pdbs, b->pdb, &n);
     for (size_t i = 0; i < n; i++) {
-        int64_t at = ready_at(g, pods[i]);
+        int64_t at = plan_ready_at(g, pods[i]);
         if (at >= 0)
             *vec_push(&b->heals) = at;
     }
@@ -382,248 +369,6 @@ static void add_nodes(struct planning *g) {
     g->out->n = g->nodes.len;
 }
 
-/* --- the order --- */
-
-/* Longest first is rarely far from the best. */
-struct ranked {
-    unsigned number;
-    int64_t least;
-};
-
-static int longest_first(const void *a, const void *b) {
-    const struct ranked *x = a, *y = b;
-    if (x->least != y->least)
-        return x->least < y->least ? 1 : -1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static void by_length(const struct planning *g, unsigned *order) {
-    struct ranked *all = xcalloc(g->nodes.len + 1, sizeof *all);
-    for (size_t i = 0; i < g->nodes.len; i++)
-        all[i] = (struct ranked){(unsigned)i, g->nodes.p[i].pub->least};
-    qsort(all, g->nodes.len, sizeof *all, longest_first);
-    for (size_t i = 0; i < g->nodes.len; i++)
-        order[i] = all[i].number;
-    free(all);
-}
-
-static void shuffle(unsigned *order, size_t n, struct prng *random) {
-    for (size_t i = n; i > 1; i--) {
-        size_t k = (size_t)prng_range(random, 0, (int64_t)i);
-        unsigned swap = order[i - 1];
-        order[i - 1] = order[k];
-        order[k] = swap;
-    }
-}
-
-struct candidate {
-    unsigned *order;
-    bool greedy;
-    size_t done;
-    int64_t took;
-};
-
-static void consider(struct planning *g, const unsigned *order, bool greedy,
-                     struct candidate *best) {
-    int64_t took = plan_play(g, order, greedy);
-    if (best->took >= 0 && (g->done < best->done || (g->done == best->done && took >= best->took)))
-        return;
-    best->took = took;
-    best->done = g->done;
-    best->greedy = greedy;
-    memcpy(best->order, order, g->nodes.len * sizeof *order);
-}
-
-/* No order is better by a thousandth. */
-static bool is_best(const struct planning *g, const struct candidate *c) {
-    plan_bounds(g);
-    int64_t least = g->out->bounds[g->out->binds].least;
-    return c->done == g->nodes.len && c->took - least <= least / 1000;
-}
-
-/* The best of several orders, with the time alone: whether there is room is asked once, at the end.
- */
-static void choose_order(struct planning *g, struct candidate *best) {
-    size_t n = g->nodes.len;
-    unsigned *order = xcalloc(n + 1, sizeof *order);
-    bool given = n < 2 || g->in->opts->in_order || (g->limit >= n && !g->in->opts->max_zones);
-    bool few = n <= TRIES_NODES && g->pods.len <= TRIES_PODS;
-    unsigned tries = g->in->tries ? g->in->tries : few ? TRIES : 0;
-    struct prng random = {.state = 1};
-    for (size_t i = 0; i < n; i++)
-        best->order[i] = order[i] = (unsigned)i;
-    best->greedy = !g->in->opts->in_order;
-    if (!given)
-        consider(g, order, true, best);
-    if (!given && !is_best(g, best)) {
-        by_length(g, order);
-        consider(g, order, true, best);
-        consider(g, order, false, best);
-        for (unsigned i = 0; i < tries; i++) {
-            shuffle(order, n, &random);
-            consider(g, order, false, best);
-        }
-    }
-    free(order);
-}
-
-/* --- what came out --- */
-
-static void add_trouble(struct planning *g, const struct pdb *pdb, struct str *out) {
-    size_t n;
-    const struct pod **pods = pdbs_pods(g->in->cluster->pdbs, pdb, &n);
-    _cleanup_str_ struct str words = STR_INIT;
-    for (size_t i = 0; i < n; i++)
-        if (pod_trouble(pods[i], &words)) {
-            str_addf(out, "; %s %s", pods[i]->meta.name, str_get(&words));
-            break;
-        }
-    free(pods);
-}
-
-/* How a node that was given up ended; "" of any other. */
-static const char *given_up(struct planning *g, const struct ppod *p) {
-    char limit[TIMEFMT_LEN];
-    if (g->nodes.p[p->node].state != PNODE_LATE)
-        return "";
-    return arena_printf(g->arena, "its node is given up after %s",
-                        duration_format_limit(g->in->opts->timeout, limit));
-}
-
-/* The pod whose replacement fits nowhere and so keeps what it had of the budget; NULL. */
-static const struct ppod *keeper(const struct planning *g, const struct pbudget *b) {
-    const struct ppod *p = b->homeless >= 0 ? &g->pods.p[b->homeless] : NULL;
-    if (!p || !p->homeless) /* it found a place in the end */
-        return NULL;
-    return p->own_copy ? &g->pods.p[p->origin] : p;
-}
-
-static void end_budget(struct planning *g, struct pbudget *b, const struct ppod *homeless) {
-    _cleanup_str_ struct str words = STR_INIT;
-    str_add(&words, explained(g, b));
-    if (homeless)
-        str_addf(&words, "; the replacement of %s fits nowhere", homeless->pod->meta.name);
-    else
-        add_trouble(g, b->pdb, &words);
-    b->end_words = arena_strndup(g->arena, str_get(&words), words.len);
-    if (!homeless)
-        return;
-    const char *help = room_help(g->room, homeless->pod, g->arena);
-    b->end_help = arena_printf(g->arena, "until there is room for the replacement: %s",
-                               str_empty(help) ? "add a node" : help);
-}
-
-/* A pod that was still waiting at the end. */
-static void end_waiting(struct planning *g, struct ppod *p) {
-    struct pbudget *b = p->budget >= 0 ? g->budgets.p[p->budget] : NULL;
-    const char *late = given_up(g, p);
-    if (!b) {
-        judge(p, PLAN_UNSURE, BLOCKER_MAX_UNAVAILABLE, "", "its turn does not come");
-        return;
-    }
-    const struct ppod *homeless = keeper(g, b);
-    if (!b->end_words)
-        end_budget(g, b, homeless);
-    judge(p, homeless ? PLAN_NEVER : PLAN_UNSURE, BLOCKER_PDB_NO_BUDGET, b->name,
-          *late ? arena_printf(g->arena, "%s; %s", b->end_words, late) : b->end_words);
-    p->pub->blocker.help = b->end_help;
-}
-
-/* Its turn had not come when somebody before it did not get through. */
-static void end_queued(struct planning *g, struct ppod *p) {
-    const struct pnode *n = &g->nodes.p[p->node];
-    judge(p, PLAN_UNSURE, BLOCKER_MAX_UNAVAILABLE, n->pub->name,
-          n->state == PNODE_WAITS  ? "its node does not get its turn: others keep theirs"
-          : n->state == PNODE_LATE ? given_up(g, p)
-                                   : "pods that go before it do not");
-}
-
-/* Whether one node at most can use this volume. */
-static bool is_tied(struct planning *g, const struct pv *pv) {
-    const struct object *obj;
-    size_t nodes = 0;
-    if (pv->local || !pv->affinity || !pv->affinity->required || g->ties++ >= TIES_MAX)
-        return pv->local;
-    for (uint32_t i = 0; nodes < 2 && (obj = store_next(g->in->cluster->nodes, &i));)
-        nodes += node_selector_match(pv->affinity->required, &obj->meta);
-    return nodes < 2;
-}
-
-/* A volume of the pod that no other node can use, whatever else keeps it from going there: nobody
- * needs to look for room. */
-static const struct pv *tied_volume(struct planning *g, const struct pod *pod) {
-    const struct plan_input *in = g->in;
-    for (size_t i = 0; in->claims && in->volumes && pod->spec && i < list_len(pod->spec->volumes);
-         i++) {
-        const struct volume *v = &pod->spec->volumes[i];
-        const struct pvc *c =
-            v->claim ? (const struct pvc *)store_get(in->claims, pod->meta.ns, v->claim->claim)
-                     : NULL;
-        const struct pv *pv =
-            c ? (const struct pv *)store_get(in->volumes, NULL, strna(c->volume_name)) : NULL;
-        if (pv && is_tied(g, pv))
-            return pv;
-    }
-    return NULL;
-}
-
-static void judge_homeless(struct planning *g, struct ppod *p, const char *name) {
-    const struct pv *pv = tied_volume(g, p->pod);
-    const char *why = room_why(g->room, p->pod, g->arena);
-    if (pv)
-        why = arena_printf(g->arena, "its volume %s is on this node alone; %s", pv->meta.name, why);
-    judge(p, PLAN_HOMELESS, pv || p->local ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, name, why);
-    p->pub->blocker.help = pv ? "" : room_help(g->room, p->pod, g->arena);
-}
-
-/* It leaves, but not in the time that its node has. */
-static bool is_too_slow(const struct planning *g, const struct ppod *p) {
-    const struct pnode *n = &g->nodes.p[p->node];
-    return n->state == PNODE_LATE && p->gone - n->begins >= g->in->opts->timeout;
-}
-
-static void judge_slow(struct planning *g, struct ppod *p) {
-    char needs[TIMEFMT_LEN], first[TIMEFMT_LEN];
-    int64_t waits = p->evicted - g->nodes.p[p->node].begins;
-    const char *begins =
-        waits > 0 ? arena_printf(g->arena, "goes after %s, ", duration_format_limit(waits, first))
-                  : "";
-    judge(p, PLAN_UNSURE, BLOCKER_TERMINATING_STUCK, full_name(g, &p->pod->meta),
-          arena_printf(g->arena, "it %sneeds %s to stop, and %s", begins,
-                       duration_format_limit(p->gone - p->evicted, needs), given_up(g, p)));
-    p->pub->blocker.help = "give the drain more time: --timeout";
-}
-
-static void tell_pod(struct planning *g, struct ppod *p) {
-    struct plan_pod *pub = p->pub;
-    pub->evicted = p->evicted;
-    pub->gone = p->gone;
-    pub->back = p->returned;
-    pub->to = p->to;
-    g->out->assumed += !p->d.seen;
-    if (p->unsure)
-        return;
-    if (p->leaves_at >= 0 && g->nodes.p[p->node].pub->finding) {
-        pub->gone = p->leaves_at; /* nobody has to do anything for that */
-    } else if (p->state == PPOD_WAITS) {
-        end_waiting(g, p);
-    } else if (p->state == PPOD_LEAVING && p->finalizer) {
-        judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, full_name(g, &p->pod->meta),
-              arena_printf(g->arena,
-                           "it has the finalizer %s: the drain waits until that is taken off",
-                           p->finalizer));
-    } else if (p->state != PPOD_GONE) {
-        end_queued(g, p);
-    } else if (is_too_slow(g, p)) {
-        judge_slow(g, p);
-    } else if (p->homeless) {
-        judge_homeless(g, p, full_name(g, &p->pod->meta));
-    } else if (p->waited) {
-        struct pbudget *b = g->budgets.p[p->budget];
-        judge(p, PLAN_WAITS, BLOCKER_PDB_NO_BUDGET, b->name, explained(g, b));
-    }
-}
-
 void plan_correct(struct plan *plan, struct plan_node *node, struct plan_pod *pod,
                   enum plan_verdict verdict, struct plan_blocker blocker) {
     plan->count[pod->verdict]--;
@@ -632,7 +377,7 @@ void plan_correct(struct plan *plan, struct plan_node *node, struct plan_pod *po
     node->count[verdict]++;
     pod->verdict = verdict;
     pod->blocker = blocker;
-    node->verdict = finding_verdict(node->finding);
+    node->verdict = plan_finding_verdict(node->finding);
     for (int v = PLAN_GOES; v < PLAN_VERDICTS; v++)
         if (node->count[v])
             node->verdict = MAX_OF(node->verdict, (enum plan_verdict)v);
@@ -643,62 +388,6 @@ void plan_correct(struct plan *plan, struct plan_node *node, struct plan_pod *po
     plan->drained = 0;
     for (size_t i = 0; i < plan->n; i++)
         plan->drained = MAX_OF(plan->drained, plan->nodes[i].ends);
-}
-
-static int compare_nodes(const void *a, const void *b) {
-    const struct pnode *x = *(const struct pnode *const *)a, *y = *(const struct pnode *const *)b;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return strcmp(x->pub->name, y->pub->name);
-}
-
-/* As they begin: who carries it out keeps that order, and of several that begin at the same moment
- * only the one that was taken first may have made way for the next. Those that never begin come
- * last. */
-static void sort_nodes(struct planning *g) {
-    size_t n = g->nodes.len;
-    const struct pnode **order = xcalloc(n + 1, sizeof *order);
-    struct plan_node *sorted = arena_alloc(g->arena, (n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
-        order[i] = &g->nodes.p[i];
-    qsort(order, n, sizeof *order, compare_nodes);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = *order[i]->pub;
-    g->out->nodes = sorted;
-    free(order);
-}
-
-/* That a successor which had to go once more finds no room is told of the pod. That it does not get
- * away again is nothing to the pod, which has gone: the node that it came to is not done. */
-static void tell_successor(struct planning *g, const struct ppod *p) {
-    struct plan_pod *pub = g->pods.p[p->origin].pub;
-    struct ppod as = *p;
-    as.pub = pub;
-    if (p->state == PPOD_GONE && p->homeless && pub->verdict < PLAN_HOMELESS)
-        judge_homeless(g, &as, full_name(g, &pub->pod->meta));
-}
-
-static void tell(struct planning *g) {
-    struct plan *out = g->out;
-    for (size_t i = 0; i < g->own_pods; i++)
-        tell_pod(g, &g->pods.p[i]);
-    for (size_t i = g->own_pods; i < g->pods.len; i++)
-        tell_successor(g, &g->pods.p[i]);
-    for (size_t i = 0; i < g->nodes.len; i++) {
-        struct pnode *n = &g->nodes.p[i];
-        n->pub->begins = n->begins;
-        n->pub->ends = n->ends;
-        for (size_t k = 0; k < n->pub->n_pods; k++) {
-            enum plan_verdict v = n->pub->pods[k].verdict;
-            n->pub->count[v]++;
-            out->count[v]++;
-            n->pub->verdict = MAX_OF(n->pub->verdict, v);
-        }
-        n->pub->verdict = MAX_OF(n->pub->verdict, finding_verdict(n->pub->finding));
-        if (n->ends == PLAN_NO_TIME) /* a pod that came later keeps it */
-            n->pub->verdict = MAX_OF(n->pub->verdict, PLAN_UNSURE);
-    }
-    out->most_at_once = g->most;
 }
 
 void plan_make(const struct plan_input *in, struct arena *arena, struct plan *out) {
@@ -714,23 +403,23 @@ void plan_make(const struct plan_input *in, struct arena *arena, struct plan *ou
         add_pods(&g, i);
     for (size_t i = 0; i < g.budgets.len; i++)
         add_heals(&g, g.budgets.p[i]);
+    plan_sets(&g);
     g.own_pods = g.pods.len;
     g.limit = MAX_OF(drain_limit(in->opts, g.nodes.len), 1u);
     for (size_t i = 0; i < g.nodes.len; i++)
         plan_least(&g, &g.nodes.p[i]);
-    struct candidate best = {.order = xcalloc(g.nodes.len + 1, sizeof *best.order), .took = -1};
-    choose_order(&g, &best);
+    bool greedy;
+    unsigned *order = plan_order(&g, &greedy);
     g.room = room_new(&g);
     for (size_t i = 0; i < g.nodes.len && in->opts->avoid_next; i++)
         if (!g.nodes.p[i].pub->finding)
             room_avoid(g.room, g.nodes.p[i].pub->name);
-    out->drained = plan_play(&g, best.order, best.greedy);
+    out->drained = plan_play(&g, order, greedy);
     out->makespan = g.done == g.nodes.len ? out->drained : PLAN_NO_TIME;
     plan_bounds(&g);
-    tell(&g);
-    sort_nodes(&g);
+    plan_tell(&g);
     room_free(g.room);
-    free(best.order);
+    free(order);
     for (size_t i = 0; i < g.budgets.len; i++) {
         vec_done(&g.budgets.p[i]->all);
         vec_done(&g.budgets.p[i]->queue);
@@ -739,6 +428,7 @@ void plan_make(const struct plan_input *in, struct arena *arena, struct plan *ou
     }
     for (size_t i = 0; i < g.nodes.len; i++)
         vec_done(&g.nodes.p[i].pods);
+    plan_sets_done(&g);
     vec_done(&g.pods);
     vec_done(&g.budgets);
     vec_done(&g.nodes);

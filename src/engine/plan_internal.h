@@ -30,11 +30,14 @@ struct ppod {
     struct pod_durations d;
     enum comes_back back;
     int32_t order;
+    int64_t grace;         /* its own, seconds: longer ones go first */
     int64_t leaves_at;     /* it terminates already: gone then; -1 */
     int64_t delete_at;     /* a rule does not wait for the budget for longer; -1 */
     bool unsure;           /* it waits for something that nobody can tell the end of */
     bool refused;          /* it needs a flag, and its whole node is refused because of it */
     const char *finalizer; /* that keeps its object when it has stopped; NULL */
+    struct pset *set;      /* that makes its successor when those before it are there; NULL */
+    unsigned member;       /* of it */
     /* played */
     enum ppod_state state;
     bool waited;   /* for its budget */
@@ -46,7 +49,33 @@ struct ppod {
     unsigned copy;     /* of its successor, in the room; 0: none */
     unsigned own_copy; /* it is that successor itself; 0: a real pod */
     unsigned origin;   /* of that: the number of the real pod */
+    unsigned turn;     /* of its set, when its successor was placed */
     unsigned bounced;  /* times that it came to a node which had to be drained */
+};
+
+enum member_state {
+    MEMBER_WELL,
+    MEMBER_LEAVES,
+    MEMBER_GONE,  /* and not made again yet */
+    MEMBER_COMES, /* or is there, and not ready */
+};
+
+/* A pod of a StatefulSet that makes them in order; those of nodes that stay as well. */
+struct pmember {
+    const struct pod *pod;
+    long ordinal;
+    enum member_state first; /* before anything is played */
+    int64_t well_at;         /* of one that is not: when it is by itself; -1 */
+    /* played */
+    enum member_state now;
+    int gone;      /* the number of the pod that is to have a successor; -1 */
+    unsigned turn; /* so many things were done to it */
+};
+
+struct pset {
+    const char *uid;
+    int64_t min_ready;           /* how long one must be ready before the next is made */
+    VEC(struct pmember) members; /* by their ordinal */
 };
 
 struct pbudget {
@@ -106,6 +135,7 @@ struct planning {
     struct htab by_pdb; /* the same */
     VEC(struct pnode) nodes;
     struct htab by_name; /* struct pnode; they do not move any more */
+    VEC(struct pset *) sets;
     unsigned zones;
     size_t own_pods;   /* the rest are made during a play */
     struct room *room; /* NULL: everything fits */
@@ -117,10 +147,31 @@ struct planning {
 
 struct pnode *plan_node_find(const struct planning *g, const char *name);
 
+const char *plan_full_name(const struct planning *g, const struct meta *m);
+void plan_judge(struct ppod *p, enum plan_verdict verdict, enum blocker_code code,
+                const char *object, const char *message);
+/* Its arithmetic. Many pods may wait for one budget: its words are made once. */
+const char *plan_budget_words(struct planning *g, struct pbudget *b);
+/* A pod that is on its way: scheduled not long ago, and nothing is wrong with it. When it will be
+ * ready, or -1: nobody can tell. */
+int64_t plan_ready_at(const struct planning *g, const struct pod *pod);
+enum plan_verdict plan_finding_verdict(const struct check_finding *f);
+
 /* --- plan_checks.c: what storage and quorums say --- */
 
 /* Sets pub->finding and exclusive of each node; does nothing without opts->checks. */
 void plan_checks(struct planning *g);
+
+/* --- plan_sets.c: StatefulSets that make their pods in order --- */
+
+/* Finds those of the pods that shall go. */
+void plan_sets(struct planning *g);
+void plan_sets_done(struct planning *g);
+void plan_sets_reset(struct planning *g);
+/* The pod whose successor is made now, or -1: one before it is not ready, or none is to be made. */
+int plan_set_next(struct pset *set);
+/* After a play, of a pod that is gone: the one because of which its successor is not made; NULL. */
+const struct pmember *plan_set_keeper(const struct planning *g, const struct ppod *p);
 
 /* --- plan_room.c: where the successors go --- */
 
@@ -140,7 +191,8 @@ const struct pod *room_copy(const struct room *r, unsigned copy);
 void room_gone(struct room *r, const struct pod *pod, unsigned copy);
 /* Why its successor fits nowhere now, as the scheduler words it; in the arena. */
 const char *room_why(struct room *r, const struct pod *pod, struct arena *arena);
-/* What would make it fit: "500m cpu more on w2 would do", "w3, if it were not cordoned"; "". */
+/* What would make it fit: "500m cpu more on w2 would do", or which node would take it
+ * without its cordon; "". */
 const char *room_help(struct room *r, const struct pod *pod, struct arena *arena);
 /* Of the last one that fitted nowhere: whether more than a node that opens could help, a pod that
  * leaves for instance; whether a volume ties it to a node. */
@@ -153,6 +205,16 @@ bool room_is_local(const struct room *r);
  * done.
  */
 int64_t plan_play(struct planning *g, const unsigned *order, bool greedy);
+
+/* --- plan_order.c --- */
+
+/* The order that nodes shall go in, for plan_play(). The caller frees it. */
+unsigned *plan_order(struct planning *g, bool *greedy);
+
+/* --- plan_tell.c --- */
+
+/* What came out of the last play, to g->out. */
+void plan_tell(struct planning *g);
 
 /* --- plan_bound.c --- */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/plan_internal.h"
+#include "engine/podrole.h"
 
 enum {
     PENDING_MAX = 1000, /* successors without a place that are tried again when a pod is gone */
@@ -17,6 +18,8 @@ enum what {
     TOKEN,      /* the rate allows another eviction */
     HEALED,     /* a pod of the budget of that number is ready, which was just starting */
     LATE,       /* the node of that number has had all the time that it may have */
+    POD_COUNTS, /* its successor is ready for so long that its StatefulSet goes on */
+    MEMBER,     /* so is a pod of the StatefulSet of that number, which was just starting */
 };
 
 struct happening {
@@ -24,6 +27,7 @@ struct happening {
     uint64_t seq; /* what was known of first comes first */
     enum what what;
     unsigned pod;
+    unsigned member; /* of a StatefulSet */
 };
 
 struct play {
@@ -31,8 +35,7 @@ struct play {
     int64_t now;
     uint64_t seq;
     VEC(struct happening) heap;
-    VEC(unsigned) ready; /* may go as soon as the rate allows */
-    size_t ready_from;
+    VEC(unsigned) ready;   /* may go as soon as the rate allows: a heap */
     VEC(unsigned) pending; /* successors that fit nowhere */
     bool hopeful;          /* some of them might when another pod has left */
     double tokens;
@@ -56,13 +59,17 @@ static bool before(const struct happening *a, const struct happening *b) {
     return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-static void later(struct play *p, int64_t at, enum what what, unsigned pod) {
-    struct happening h = {at, p->seq++, what, pod};
+static void later_of(struct play *p, int64_t at, enum what what, unsigned pod, unsigned member) {
+    struct happening h = {at, p->seq++, what, pod, member};
     size_t i = p->heap.len;
     *vec_push(&p->heap) = h;
     for (; i && before(&h, &p->heap.p[(i - 1) / 2]); i = (i - 1) / 2)
         p->heap.p[i] = p->heap.p[(i - 1) / 2];
     p->heap.p[i] = h;
+}
+
+static void later(struct play *p, int64_t at, enum what what, unsigned pod) {
+    later_of(p, at, what, pod, 0);
 }
 
 static bool next(struct play *p, struct happening *out) {
@@ -98,6 +105,9 @@ static void bounce(struct play *p, unsigned number, const char *to) {
                        .d = old->d,
                        .back = old->back,
                        .order = old->order,
+                       .grace = old->grace,
+                       .set = old->set,
+                       .member = old->member,
                        .leaves_at = PLAN_NO_TIME,
                        .delete_at = old->delete_at,
                        .own_copy = old->copy,
@@ -128,6 +138,8 @@ static bool place(struct play *p, unsigned i) {
     pod->homeless = false;
     pod->to = *to ? to : NULL;
     pod->returned = p->now + pod->d.start;
+    if (pod->set)
+        pod->turn = pod->set->members.p[pod->member].turn;
     later(p, pod->returned, POD_BACK, i);
     if (*to)
         bounce(p, i, to); /* pod is not valid after this */
@@ -154,6 +166,54 @@ static void try_pending(struct play *p) {
     p->pending.len = kept;
 }
 
+/* --- StatefulSets that make one after the other --- */
+
+static void member_is(struct ppod *pod, unsigned i, enum member_state state) {
+    if (!pod->set)
+        return;
+    struct pmember *m = &pod->set->members.p[pod->member];
+    m->now = state;
+    m->gone = state == MEMBER_GONE ? (int)i : -1;
+    m->turn++;
+}
+
+/* Whoever waits for one that is not made keeps what it has of the budget. */
+static void keep_budget(struct play *p, unsigned i) {
+    const struct planning *g = p->g;
+    const struct ppod *pod = &g->pods.p[i];
+    struct pbudget *b = pod->budget >= 0 ? g->budgets.p[pod->budget] : NULL;
+    if (b && (b->homeless < 0 || !g->pods.p[b->homeless].homeless))
+        b->homeless = (int)i;
+}
+
+static void make_next(struct play *p, struct pset *set) {
+    int i = plan_set_next(set);
+    if (i >= 0)
+        make_successor(p, (unsigned)i);
+}
+
+static void make_in_order(struct play *p, unsigned i) {
+    struct ppod *pod = &p->g->pods.p[i];
+    struct pset *set = pod->set;
+    unsigned member = pod->member;
+    if (!set) {
+        make_successor(p, i);
+        return;
+    }
+    member_is(pod, i, MEMBER_GONE);
+    make_next(p, set); /* pod is not valid after this */
+    if (set->members.p[member].now == MEMBER_GONE)
+        keep_budget(p, i);
+}
+
+/* One that has had to go by then does not count, whatever was expected of it. */
+static void member_well(struct play *p, struct pset *set, unsigned member, unsigned turn) {
+    if (set->members.p[member].turn != turn)
+        return;
+    set->members.p[member].now = MEMBER_WELL;
+    make_next(p, set);
+}
+
 /* --- pods --- */
 
 /* Nothing more is asked to leave a node that was given up. */
@@ -161,9 +221,60 @@ static bool is_late(const struct play *p, unsigned pod) {
     return p->g->nodes.p[p->g->pods.p[pod].node].state == PNODE_LATE;
 }
 
-static void go_now(struct play *p, unsigned i) {
-    p->g->pods.p[i].state = PPOD_READY;
-    *vec_push(&p->ready) = i;
+/* As in the lists that drains go through, which are by name. A successor is called like its pod,
+ * but for what nobody can tell: of pods of one owner, which of the names it draws comes first. */
+static bool named_before(const struct planning *g, unsigned a, unsigned b) {
+    const struct ppod *x = &g->pods.p[a], *y = &g->pods.p[b];
+    if (!x->own_copy && !y->own_copy)
+        return a < b; /* the real ones are in order */
+    const struct pod *p = x->own_copy ? g->pods.p[x->origin].pod : x->pod;
+    const struct pod *q = y->own_copy ? g->pods.p[y->origin].pod : y->pod;
+    const struct owner *o = meta_controller(&p->meta), *r = meta_controller(&q->meta);
+    bool drawn = o && r && str_same(o->uid, r->uid) && x->back != BACK_WHEN_GONE;
+    int c = drawn ? 0 : pod_compare(&p, &q);
+    return c ? c < 0 : a < b;
+}
+
+/* Whose request is sent first, as drains do it (drain_evict.c): they go through the nodes in their
+ * order, whenever there is something to send, and through the pods of each by their grace period.
+ * So one that has waited for its budget is before all of the nodes after its own. */
+static bool goes_before(const struct planning *g, unsigned a, unsigned b) {
+    const struct ppod *x = &g->pods.p[a], *y = &g->pods.p[b];
+    if (x->node != y->node)
+        return g->nodes.p[x->node].place < g->nodes.p[y->node].place;
+    return x->grace != y->grace ? x->grace > y->grace : named_before(g, a, b);
+}
+
+static void go_now(struct play *p, unsigned pod) {
+    size_t i = p->ready.len;
+    p->g->pods.p[pod].state = PPOD_READY;
+    *vec_push(&p->ready) = pod;
+    for (; i && goes_before(p->g, pod, p->ready.p[(i - 1) / 2]); i = (i - 1) / 2)
+        p->ready.p[i] = p->ready.p[(i - 1) / 2];
+    p->ready.p[i] = pod;
+}
+
+/* The first of them is taken off. */
+static void pop_ready(struct play *p) {
+    unsigned last = p->ready.p[--p->ready.len];
+    size_t i = 0, n = p->ready.len;
+    for (size_t k; (k = 2 * i + 1) < n; i = k) {
+        k += k + 1 < n && goes_before(p->g, p->ready.p[k + 1], p->ready.p[k]);
+        if (!goes_before(p->g, p->ready.p[k], last))
+            break;
+        p->ready.p[i] = p->ready.p[k];
+    }
+    if (n)
+        p->ready.p[i] = last;
+}
+
+/* To those that wait for it, in the same order. */
+static void enqueue(const struct planning *g, struct pbudget *b, unsigned pod) {
+    *vec_push(&b->queue) = pod;
+    size_t i = b->queue.len - 1;
+    for (; i > b->head && goes_before(g, pod, b->queue.p[i - 1]); i--)
+        b->queue.p[i] = b->queue.p[i - 1];
+    b->queue.p[i] = pod;
 }
 
 /* Those that wait go as far as the budget allows. */
@@ -197,10 +308,16 @@ static void turn(struct play *p, unsigned i) {
         go_now(p, i);
         return;
     }
-    struct pbudget *b = p->g->budgets.p[pod->budget];
     pod->state = PPOD_WAITS;
-    *vec_push(&b->queue) = i;
-    use_budget(p, b);
+    enqueue(p->g, p->g->budgets.p[pod->budget], i);
+}
+
+/* What its budget allows goes to those who are first, among them those of the same turn. */
+static void turn_budget(struct play *p, unsigned i) {
+    struct ppod *pod = &p->g->pods.p[i];
+    if (pod->state != PPOD_WAITS || pod->unsure)
+        return;
+    use_budget(p, p->g->budgets.p[pod->budget]);
     pod->waited = pod->state == PPOD_WAITS;
     if (pod->waited && pod->delete_at >= 0)
         later(p, p->now + pod->delete_at, POD_DELETE, i);
@@ -221,6 +338,11 @@ static void begin_turns(struct play *p, struct pnode *n) {
         const struct ppod *pod = &p->g->pods.p[n->pods.p[k]];
         if (pod->state == PPOD_QUEUED && pod->order == lowest)
             turn(p, n->pods.p[k]);
+    }
+    for (size_t k = 0; k < n->pods.len; k++) {
+        const struct ppod *pod = &p->g->pods.p[n->pods.p[k]];
+        if (pod->order == lowest && pod->first == p->now)
+            turn_budget(p, n->pods.p[k]);
     }
 }
 
@@ -243,16 +365,17 @@ static bool take_token(struct play *p) {
 }
 
 static void run_ready(struct play *p) {
-    while (p->ready_from < p->ready.len) {
-        unsigned i = p->ready.p[p->ready_from];
+    while (p->ready.len) {
+        unsigned i = p->ready.p[0];
         if (!is_late(p, i) && !take_token(p))
             return;
-        p->ready_from++;
+        pop_ready(p);
         if (is_late(p, i))
             continue;
         struct ppod *pod = &p->g->pods.p[i];
         pod->state = PPOD_LEAVING;
         pod->evicted = p->now;
+        member_is(pod, i, MEMBER_LEAVES);
         later(p, p->now + pod->d.stop, POD_GONE, i);
         if (pod->back == BACK_AT_ONCE)
             make_successor(p, i);
@@ -411,7 +534,7 @@ static void pod_gone(struct play *p, unsigned i) {
     pod->state = PPOD_GONE;
     pod->gone = p->now;
     if (pod->back == BACK_WHEN_GONE)
-        make_successor(p, i);
+        make_in_order(p, i);
     if (p->hopeful)
         try_pending(p);
     n->turn--;
@@ -425,7 +548,12 @@ static void pod_gone(struct play *p, unsigned i) {
 }
 
 static void pod_back(struct play *p, unsigned i) {
-    struct ppod *pod = &p->g->pods.p[i];
+    const struct ppod *pod = &p->g->pods.p[i];
+    if (pod->set && pod->set->min_ready)
+        later(p, p->now + pod->set->min_ready, POD_COUNTS, i);
+    else if (pod->set)
+        member_well(p, pod->set, pod->member, pod->turn);
+    pod = &p->g->pods.p[i]; /* others may have been made */
     if (!pod->took)
         return;
     struct pbudget *b = p->g->budgets.p[pod->budget];
@@ -465,15 +593,24 @@ static void happen(struct play *p, const struct happening *h) {
     case LATE:
         node_late(p, &p->g->nodes.p[h->pod]);
         break;
+    case POD_COUNTS:
+        member_well(p, p->g->pods.p[h->pod].set, p->g->pods.p[h->pod].member,
+                    p->g->pods.p[h->pod].turn);
+        break;
+    case MEMBER:
+        member_well(p, p->g->sets.p[h->pod], h->member, 0);
+        break;
     }
 }
 
 static void reset(struct planning *g) {
     g->pods.len = g->own_pods;
+    plan_sets_reset(g);
     for (size_t i = 0; i < g->pods.len; i++) {
         struct ppod *p = &g->pods.p[i];
         p->state = PPOD_QUEUED;
         p->waited = p->homeless = p->took = p->local = false;
+        p->turn = 0;
         p->first = p->evicted = p->gone = p->returned = PLAN_NO_TIME;
         p->to = NULL;
         p->copy = 0;
@@ -512,6 +649,10 @@ int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {
     for (size_t i = 0; i < g->budgets.len; i++)
         for (size_t k = 0; k < g->budgets.p[i]->heals.len; k++)
             later(&p, g->budgets.p[i]->heals.p[k], HEALED, (unsigned)i);
+    for (size_t i = 0; i < g->sets.len; i++)
+        for (size_t k = 0; k < g->sets.p[i]->members.len; k++)
+            if (g->sets.p[i]->members.p[k].well_at >= 0)
+                later_of(&p, g->sets.p[i]->members.p[k].well_at, MEMBER, (unsigned)i, (unsigned)k);
     admit(&p);
     run_ready(&p);
     while (next(&p, &h)) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/fit_lack.h"
+#include "engine/moveout.h"
 #include "engine/plan_internal.h"
 
 /* Up to so many questions, each of them about every node, places are looked for as the scheduler
@@ -11,13 +12,6 @@ enum {
     CAREFUL_MAX = 4000000,
     LEAVES_WITHIN = 60, /* seconds after its grace period that a pod is still believed to go */
 };
-
-/* What only nodes decide, and pods that stay: it is the same as long as no node opens. */
-#define LASTING                                                                                    \
-    (1u << FIT_UNSCHEDULABLE | 1u << FIT_TAINT | 1u << FIT_NODE_AFFINITY | 1u << FIT_RESOURCE |    \
-     1u << FIT_PODS | 1u << FIT_NODE_NAME | 1u << FIT_VOLUME_NODE | 1u << FIT_VOLUME_NONE |        \
-     1u << FIT_VOLUME_ZONE | 1u << FIT_VOLUME_GONE | 1u << FIT_POD | 1u << FIT_GATED |             \
-     1u << FIT_NOT_ASKED | 1u << FIT_NO_NODE)
 
 /* Templates for which all nodes are asked what they lack: each takes a while. */
 enum { HELPS_MAX = 16 };
@@ -41,6 +35,7 @@ struct room {
     const struct planning *g;
     struct pool *pool;
     struct fit *fit;
+    struct moveout_stores stores; /* pods are not of them: some are leaving */
     struct htab refused;
     VEC(struct copy *) copies; /* number 1 is the first */
     unsigned opened;           /* how often a node was */
@@ -74,22 +69,6 @@ static struct refused key_of(const struct pod *pod) {
 
 /* --- the picture --- */
 
-static void put_all(const struct store *store, struct fit *fit,
-                    void put(struct fit *fit, const struct object *obj)) {
-    const struct object *obj;
-    for (uint32_t i = 0; store && (obj = store_next(store, &i));)
-        put(fit, obj);
-}
-
-/* By name: which of two equally good nodes is taken goes by their order, and a store has none. */
-static void put_nodes(const struct store *nodes, struct fit *fit) {
-    size_t n;
-    const struct object **all = store_sorted(nodes, &n);
-    for (size_t i = 0; i < n; i++)
-        fit_put_node(fit, (const struct node *)all[i]);
-    free(all);
-}
-
 /* Those that are leaving other nodes by themselves make room there soon; on the plan's nodes they
  * are played. */
 static void put_pods(const struct planning *g, struct fit *fit) {
@@ -102,40 +81,6 @@ static void put_pods(const struct planning *g, struct fit *fit) {
     }
 }
 
-static void put_namespace(struct fit *fit, const struct object *obj) {
-    fit_put_namespace(fit, (const struct ns *)obj);
-}
-
-static void put_volume(struct fit *fit, const struct object *obj) {
-    fit_put_volume(fit, (const struct pv *)obj);
-}
-
-static void put_claim(struct fit *fit, const struct object *obj) {
-    fit_put_claim(fit, (const struct pvc *)obj);
-}
-
-static void put_class(struct fit *fit, const struct object *obj) {
-    const struct storage_class *c = (const struct storage_class *)obj;
-    fit_put_class(fit, &(struct fit_class){
-                           .name = c->meta.name,
-                           .waits = str_same(c->binding_mode, "WaitForFirstConsumer"),
-                           .provisions = !str_same(c->provisioner, "kubernetes.io/no-provisioner"),
-                           .topologies = c->topologies,
-                       });
-}
-
-static int32_t priority_of(const struct pod *pod) {
-    return pod->spec && pod->spec->priority != ABSENT32 ? pod->spec->priority : 0;
-}
-
-static int32_t least_priority(const struct store *pods) {
-    int32_t least = INT32_MAX;
-    const struct object *obj;
-    for (uint32_t i = 0; (obj = store_next(pods, &i));)
-        least = MIN_OF(least, priority_of((const struct pod *)obj));
-    return least;
-}
-
 struct room *room_new(const struct planning *g) {
     struct room *r = xnew(struct room);
     const struct cluster *c = g->in->cluster;
@@ -144,13 +89,14 @@ struct room *room_new(const struct planning *g) {
     r->fit = fit_new(c->pool);
     r->careful = g->pods.len * store_len(c->nodes) <= CAREFUL_MAX;
     htab_init(&r->refused, &refused_ops);
-    put_nodes(c->nodes, r->fit);
-    put_all(g->in->namespaces, r->fit, put_namespace);
-    put_all(g->in->volumes, r->fit, put_volume);
-    put_all(g->in->claims, r->fit, put_claim);
-    put_all(g->in->classes, r->fit, put_class);
+    r->stores = (struct moveout_stores){.nodes = c->nodes,
+                                        .namespaces = g->in->namespaces,
+                                        .volumes = g->in->volumes,
+                                        .claims = g->in->claims,
+                                        .classes = g->in->classes};
+    moveout_fill(r->fit, &r->stores);
     put_pods(g, r->fit);
-    r->least_priority = least_priority(c->pods);
+    r->least_priority = moveout_least_priority(c->pods);
     return r;
 }
 
@@ -201,72 +147,6 @@ static const struct volume *volumes_of(const struct pod *pod) {
     return pod->spec ? pod->spec->volumes : NULL;
 }
 
-static const struct pvc *claim_find(const struct room *r, const char *ns, const char *name) {
-    return (const struct pvc *)store_get(r->g->in->claims, ns, strna(name));
-}
-
-/* The claim that was made for this volume of the pod, or of the one that it is a successor of: a
- * number after a tilde tells these apart. */
-static const struct pvc *ephemeral_claim(const struct room *r, const struct pod *pod,
-                                         const struct volume *v) {
-    const char *name = strna(pod->meta.name);
-    _cleanup_free_ char *claim =
-        xasprintf("%.*s-%s", (int)strcspn(name, "~"), name, strna(v->name));
-    return claim_find(r, pod->meta.ns, claim);
-}
-
-static bool waits_for_node(const struct room *r, const struct pvc *claim) {
-    const struct storage_class *class = (const struct storage_class *)store_get(
-        r->g->in->classes, NULL, strna(claim->storage_class));
-    return class && str_same(class->binding_mode, "WaitForFirstConsumer");
-}
-
-/* Whether it is known where the volume can be; what is not is not judged. */
-static bool volume_is_judged(const struct room *r, const struct pod *pod, const struct volume *v) {
-    const struct plan_input *in = r->g->in;
-    if (!v->claim && !v->ephemeral)
-        return true;
-    if (!in->claims || !in->volumes)
-        return false;
-    const struct pvc *claim =
-        v->claim ? claim_find(r, pod->meta.ns, v->claim->claim) : ephemeral_claim(r, pod, v);
-    if (v->claim)
-        return !claim || !str_empty(claim->volume_name) || in->classes;
-    /* A new one is made with the successor. Where its volume is made before the pod has a node,
-     * nobody can tell where that will be. */
-    return claim && in->classes && waits_for_node(r, claim);
-}
-
-static bool is_judged(const struct room *r, const struct pod *pod) {
-    for (size_t i = 0; i < list_len(volumes_of(pod)); i++)
-        if (!volume_is_judged(r, pod, &volumes_of(pod)[i]))
-            return false;
-    return true;
-}
-
-/* The claims of a successor's ephemeral volumes, as their controller makes them: they wait for a
- * node. Or they are gone. */
-static void set_claims(struct room *r, const struct pod *copy, bool there) {
-    const struct volume *list = volumes_of(copy);
-    for (size_t i = 0; i < list_len(list); i++) {
-        const struct pvc *old =
-            list[i].ephemeral && r->g->in->claims ? ephemeral_claim(r, copy, &list[i]) : NULL;
-        if (!old)
-            continue;
-        _cleanup_free_ char *name = xasprintf("%s-%s", copy->meta.name, strna(list[i].name));
-        struct pvc claim = *old;
-        claim.meta.name = claim.meta.uid = pool_str(r->pool, name, strlen(name));
-        claim.meta.annotations = NULL;
-        claim.meta.deleted = 0;
-        claim.volume_name = claim.phase = NULL;
-        if (there)
-            fit_put_claim(r->fit, &claim);
-        else
-            fit_remove_claim(r->fit, claim.meta.ns, claim.meta.name);
-        pool_unref(r->pool, claim.meta.name);
-    }
-}
-
 /* Volumes that its claims are bound to now are no more to be had by others. */
 static void take_volumes(struct room *r, const struct pod *copy, const char *node) {
     size_t n = 0;
@@ -284,20 +164,10 @@ static void take_volumes(struct room *r, const struct pod *copy, const char *nod
 
 /* --- questions --- */
 
-/* Whether the scheduler would evict less important pods for it. Then its message does not say why
- * preemption is of no use. */
-static bool would_preempt(struct room *r, const struct pod *pod) {
-    if (priority_of(pod) <= r->least_priority || str_same(pod->spec->preemption, "Never") ||
-        r->codes & (1u << FIT_POD | 1u << FIT_GATED))
-        return false;
-    _cleanup_str_ struct str words = STR_INIT;
-    return fit_explain(r->fit, pod, &words) && !strstr(str_get(&words), " preemption: ");
-}
-
 static const char *ask(struct room *r, const struct pod *pod) {
     struct refused key = key_of(pod);
     struct refused *known = htab_find(&r->refused, key_hash(&key), &key);
-    if (known && known->opened == r->opened && !(known->codes & ~LASTING)) {
+    if (known && known->opened == r->opened && !(known->codes & ~MOVEOUT_LASTING)) {
         r->codes = known->codes;
         return known->preempts ? "" : NULL;
     }
@@ -312,7 +182,7 @@ static const char *ask(struct room *r, const struct pod *pod) {
     }
     known->opened = r->opened;
     known->codes = r->codes;
-    known->preempts = would_preempt(r, pod);
+    known->preempts = moveout_preempts(r->fit, pod, r->least_priority);
     return known->preempts ? "" : NULL;
 }
 
@@ -326,12 +196,7 @@ static bool has_ephemeral(const struct pod *pod) {
 
 /* The pod as its owner makes it anew. */
 static struct pod successor(const struct room *r, const struct pod *pod, bool same_name) {
-    struct pod copy = *pod;
-    copy.node_name = copy.nominated = NULL;
-    copy.phase = NULL;
-    copy.conditions = NULL;
-    copy.containers = copy.init_containers = NULL;
-    copy.meta.deleted = 0;
+    struct pod copy = moveout_successor(pod);
     if (!has_ephemeral(pod)) { /* nobody needs its name, and there are many of them */
         copy.meta.name = copy.meta.uid = NULL;
         return copy;
@@ -362,10 +227,10 @@ const char *room_place(struct room *r, const struct pod *pod, bool same_name, un
         new->pod = successor(r, pod, same_name);
         *vec_push(&r->copies) = new;
         *copy = (unsigned)r->copies.len;
-        set_claims(r, &new->pod, true);
+        moveout_set_claims(r->fit, &r->stores, &new->pod, true);
     }
     struct copy *c = r->copies.p[*copy - 1];
-    if (!is_judged(r, pod))
+    if (!moveout_judged(&r->stores, pod))
         return "";
     const char *to = ask(r, &c->pod);
     if (str_empty(to))
@@ -391,7 +256,7 @@ void room_gone(struct room *r, const struct pod *pod, unsigned copy) {
         fit_remove_pod(r->fit, gone->meta.ns, gone->meta.name);
     if (c)
         c->added = NULL;
-    set_claims(r, gone, false);
+    moveout_set_claims(r->fit, &r->stores, gone, false);
 }
 
 const char *room_why(struct room *r, const struct pod *pod, struct arena *arena) {
@@ -400,9 +265,9 @@ const char *room_why(struct room *r, const struct pod *pod, struct arena *arena)
         return known->why;
     struct pod copy = successor(r, pod, false);
     _cleanup_str_ struct str words = STR_INIT;
-    set_claims(r, &copy, true);
+    moveout_set_claims(r->fit, &r->stores, &copy, true);
     bool none = fit_explain(r->fit, &copy, &words);
-    set_claims(r, &copy, false);
+    moveout_set_claims(r->fit, &r->stores, &copy, false);
     pool_unref(r->pool, copy.meta.name);
     const char *why = none ? arena_strndup(arena, str_get(&words), words.len) : "";
     if (known) /* others of its template have the same reasons */
@@ -418,19 +283,22 @@ const char *room_help(struct room *r, const struct pod *pod, struct arena *arena
     if (!known || r->helped++ >= HELPS_MAX)
         return "";
     struct pod copy = successor(r, pod, false);
-    set_claims(r, &copy, true);
-    fit_lack_of(r->fit, NULL, &copy, NULL, &lack);
-    set_claims(r, &copy, false);
+    moveout_set_claims(r->fit, &r->stores, &copy, true);
+    fit_lack_of(r->fit, r->g->in->cluster->nodes, &copy, NULL, &lack);
+    moveout_set_claims(r->fit, &r->stores, &copy, false);
     pool_unref(r->pool, copy.meta.name);
-    known->help = lack.nearest ? arena_printf(arena, "%s more on %s would do", str_get(&lack.lack),
-                                              lack.nearest)
-                               : "";
+    bool behind = lack.behind && !plan_node_find(r->g, lack.behind);
+    known->help =
+        lack.nearest
+            ? arena_printf(arena, "%s more on %s would do", str_get(&lack.lack), lack.nearest)
+        : behind ? arena_printf(arena, "it would fit on %s if that were uncordoned", lack.behind)
+                 : "";
     fit_lack_done(&lack);
     return known->help;
 }
 
 bool room_waits_for_others(const struct room *r) {
-    return r->codes & ~LASTING;
+    return r->codes & ~MOVEOUT_LASTING;
 }
 
 bool room_is_local(const struct room *r) {

@@ -193,7 +193,7 @@ class Happy(Case):
     def test_the_same_plan_twice(self) -> None:
         first, second = (self.plan("w1 w2 w3 --max-unavailable 1") for _ in range(2))
         for p in (first, second):
-            del p["made"]
+            del p["made"], p["digest"]  # which is of the time as well
         self.assertEqual(first, second)
 
     def test_limits(self) -> None:
@@ -373,10 +373,29 @@ class Saved(Case):
         self.assertEqual((done.out, done.code), ("", REFUSED), done)
         self.assertIn(f"~ the rules in {rules} are others", done.err)
 
+    def test_a_plan_of_another_cluster(self) -> None:
+        """Its nodes may have the same names: nothing is done to these, whatever is said."""
+        self.save("w1")
+        with Sim(*self.ARGS, "--seed", "77") as other:
+            for words in ("", "--anyway"):
+                done = run("apply", str(self.path), *words.split(), KUBECONFIG=str(other.kubeconfig), SUDO_USER="alice")
+                self.assertEqual((done.out, done.code), ("", REFUSED), done)
+                self.assertRegex(done.err, r"(?m)^~ the plan is of another cluster, https://\S+; this is https://\S+$")
+                self.assertIn("- node w1 is another one", done.err)
+                self.assertNotIn("--anyway", done.err)
+            self.assertFalse(other.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
+            diff = run("diff", str(self.path), "--detailed-exitcode", KUBECONFIG=str(other.kubeconfig))
+            self.assertEqual((diff.err, diff.code), ("", CHANGES))
+
     def test_flags_that_mean_nothing(self) -> None:
         self.save("w1")
-        for line in (f"apply {self.path} -l a=b", "plan w1 --json", "plan w1 --progress=plain", "plan w1 --out -"):
-            self.assertEqual(self.slipway(line).code, USAGE, line)
+        for line in (f"apply {self.path} -l a=b", "plan w1 --json", "plan w1 --progress=plain", "plan w1 --out -", "plan w1 --out ''",
+                     "plan w1 --out=", "plan w1 --out /dev/stdout", "plan w1 --out /dev/stderr", "apply ''", "diff ''", "apply",
+                     f"apply {self.path} {self.path}"):
+            done = self.slipway(line)
+            self.assertEqual((done.out, done.code), ("", USAGE), line)
+            self.assertRegex(done.err, r"^error: \S", line)
+        self.assertEqual(self.slipway("plan w1 --out ''").err.splitlines()[0], 'error: invalid argument "" for "--out" flag: it is empty')
 
     def test_files_that_are_no_plans(self) -> None:
         for text in ("", "{}", "[1]", '{"schema":"slipway.plan/2.0","nodes":[]}', '{"schema":"slipway.events/1.0"}', "\0\xff"):
@@ -386,6 +405,43 @@ class Saved(Case):
                 self.assertEqual((done.out, done.code), ("", USAGE), (text, done))
                 self.assertIn(str(self.path), done.err)
         self.assertEqual(self.slipway("apply /nonexistent").code, USAGE)
+        for path, why in ((self.dir, "Is a directory"), ("/dev/zero", "longer than"), ("/dev/null", "expected near end of file")):
+            done = self.slipway(f"apply {path}")
+            self.assertEqual((done.out, done.code), ("", USAGE), done)
+            self.assertIn(f"error: {path}:", done.err)
+            self.assertIn(why, done.err)
+
+    def test_what_was_cut_off(self) -> None:
+        self.save("w1")
+        whole = self.path.read_text()
+        for length in (1, len(whole) // 3, len(whole) // 2, len(whole) - 3):
+            self.path.write_text(whole[:length])
+            for verb in ("apply", "diff"):
+                done = self.slipway(f"{verb} {self.path}")
+                self.assertEqual((done.out, done.code), ("", USAGE), (length, done))
+                self.assertRegex(done.err, rf"^error: {re.escape(str(self.path))}:\d+:\d+: ")
+        self.assertFalse(self.sim.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
+
+    def test_hostile_bytes_do_not_reach_the_terminal(self) -> None:
+        """Nor does a flag that is none of a drain's reach anything."""
+        plan = self.save("w1")
+        evil = "\x1b]0;gone\x07\x1b[2J\r\n- node w9"
+        for edit in (lambda p: p["nodes"][0]["pods"][0].update(name=evil), lambda p: p["nodes"][0]["pods"][0].update(namespace=evil),
+                     lambda p: p["nodes"][0].update(name=evil), lambda p: p["nodes"][0].update(uid=evil), lambda p: p.update(made=evil),
+                     lambda p: p.update(server=evil), lambda p: p.update(operation=evil), lambda p: p.update(schema=evil),
+                     lambda p: p.update(flags=["--kubeconfig=/etc/passwd"]), lambda p: p.update(flags=[evil]),
+                     lambda p: p["nodes"][0]["pods"][0].update(verdict=evil), lambda p: p.update(server=evil, nodes=[
+                         n | {"uid": "other"} for n in p["nodes"]])):
+            edited = json.loads(json.dumps(plan))
+            edit(edited)
+            self.path.write_text(json.dumps(edited))
+            for verb, codes in (("apply", (REFUSED, USAGE)), ("diff", (DONE, USAGE))):
+                done = self.slipway(f"{verb} {self.path}")
+                self.assertIn(done.code, codes, done)
+                for text in (done.out, done.err):
+                    self.assertNotRegex(text, r"[\x00-\x09\x0b-\x1f\x7f]", done)
+                    self.assertNotRegex(text, r"(?m)^- node w9", done)
+        self.assertFalse(self.sim.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
 
 
 if __name__ == "__main__":

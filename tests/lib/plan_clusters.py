@@ -31,7 +31,6 @@ class Ground:
     prefix: str = ""  # of objects that have no namespace
     provisioner: str = NO_PROVISIONER
     preemption: bool = False  # the scheduler evicts less important pods
-    topologies: bool = True  # StorageClasses may allow some zones alone
     long_held: bool = True  # there is time to wait until a pod counts as stuck
     pace: object = None
 
@@ -104,7 +103,7 @@ class Drawing:
         """Disks that are there already, in the machines or in a zone; and classes."""
         r, g = self.r, self.ground
         for use, provisioner, zones in ((LOCAL, NO_PROVISIONER, []), (MADE, g.provisioner, []), (NEAR, g.provisioner, ["a"])):
-            topologies = {"allowedTopologies": [{"matchLabelExpressions": [{"key": ZONE, "values": zones}]}]} if zones and g.topologies else {}
+            topologies = {"allowedTopologies": [{"matchLabelExpressions": [{"key": ZONE, "values": zones}]}]} if zones else {}
             self.add("storage.k8s.io/v1", "StorageClass", self.class_name(use), False, provisioner=provisioner,
                      volumeBindingMode="WaitForFirstConsumer", **topologies)
         for node in self.made.nodes:

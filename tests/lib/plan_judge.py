@@ -18,7 +18,7 @@ from typing import Callable, Protocol
 
 from plan_clusters import HOLD, LIMIT, Made
 
-EXPLAINED = ("swapped", "rivals", "order", "bounced", "elsewhere", "in_order", "preempted")  # see Trial
+EXPLAINED = ("swapped", "rivals", "order", "elsewhere", "preempted")  # see Trial
 MOST = 0.15  # of the pods that are judged: when more than these need an explanation, something is wrong
 NOT_DRAINED = ("never", "unsure")
 GOES = ("goes", "waits", "homeless")
@@ -65,6 +65,12 @@ def waits_for_room(pod: dict) -> str | None:
     return None
 
 
+def cpu_of(spec: dict) -> int:
+    """In thousandths."""
+    asked = [c.get("resources", {}).get("requests", {}).get("cpu", "0") for c in spec["containers"]]
+    return sum(int(q[:-1]) if q.endswith("m") else 1000 * int(q) for q in asked)
+
+
 def is_ready(pod: dict) -> bool:
     return any(c["type"] == "Ready" and c["status"] == "True" for c in pod.get("status", {}).get("conditions", []))
 
@@ -78,10 +84,17 @@ def describe(pod: dict) -> str:
     return " ".join([pod["metadata"]["name"], "on", pod["spec"].get("nodeName", "no node"), *filter(None, words)])
 
 
-def cordoned(message: str) -> tuple[str, ...] | None:
-    """Of "0/5 nodes are available: 2 node(s) were unschedulable, ...": 5 and 2."""
-    found = re.match(r"0/(\d+) nodes are available: (?:.*?(\d+) node\(s\) were unschedulable)?", message)
-    return found.groups() if found else None
+def lasting(message: str) -> dict[str, int] | None:
+    """What a scheduler's message says of nodes alone, wherever pods are: the scheduler asks for these things first, so that nothing that pods do
+    can hide them.  Of "0/5 nodes are available: 2 node(s) were unschedulable, ...": 5 nodes, 2 of them unschedulable."""
+    found = re.match(r"0/(\d+) nodes are available: (.*?)\.(?: |$)", message)
+    if not found:
+        return None
+    counts = {"nodes": int(found[1])}
+    for number, words in re.findall(r"(\d+) (node\(s\) [^,]*)", found[2]):
+        if any(known in words for known in ("were unschedulable", "had untolerated taint", "didn't match Pod's node affinity/selector")):
+            counts[words.rstrip(".")] = int(number)
+    return counts
 
 
 def summary(seen: collections.Counter) -> str:
@@ -94,9 +107,9 @@ def too_many(seen: collections.Counter) -> bool:
     return sum(seen[name] for name in EXPLAINED) > max(MOST * judged, 6)
 
 
-def budget_of(planned: dict, said: str) -> bool:
-    """Whether the drain has said that this pod waits for its budget."""
-    return bool(re.search(rf"{re.escape(planned['name'])}\s+(?:waits: )?PDBNoBudget", said))
+def is_homeless(planned: dict) -> bool:
+    """Whether its replacement is said to be Pending.  Of one that is not made because it has its turn after another, that is said instead."""
+    return planned["verdict"] == "homeless" and planned["blocker"]["code"] != "NotRescheduled"
 
 
 class Trial:
@@ -108,16 +121,14 @@ class Trial:
     elsewhere     a replacement took another of several good nodes, and so other nodes are full
     rivals        another pod that left at the same time got the last place
     order         pods that must be apart or spread left at the same time, and it matters who was first
-    bounced       a replacement came to a node that was drained later, and got stuck there
     preempted     the scheduler evicts less important pods for one that is said to go, without a place: what others find then is not foreseen
-    in_order      a StatefulSet that makes one pod after the other does not go on while the first has no room
     """
 
     def __init__(self, world: World, made: Made) -> None:
         self.world, self.made = world, made
         self.faults: list[str] = []
         self.notes: list[str] = []
-        self.messages = self.asked_again = self.placed = self.foreseen = self.swapped = self.rivals = self.order = self.bounced = self.preempted = self.elsewhere = self.in_order = 0
+        self.messages = self.asked_again = self.placed = self.foreseen = self.swapped = self.rivals = self.order = self.preempted = self.elsewhere = 0
         self.verdicts: collections.Counter = collections.Counter()
         self.said = ""
         self.story: list[str] = []  # for whoever reads of a fault
@@ -253,23 +264,31 @@ class Trial:
         self.story = [f"planned: {p['name']} on {n['name']} {p['verdict']}, to {p.get('to')}, {p.get('blocker', {}).get('message', '')}"
                       for n in self.plan["nodes"] for p in n["pods"]]
         self.story += [f"{when}: {describe(p)}" for when, pods in (("before", before), ("after", after)) for p in pods]
-        swapped = self.compare_pods(before, after)
-        self.compare_nodes(drained, swapped, after)
+        excused = self.compare_pods(before, after)
+        self.compare_nodes(drained, excused, after)
 
-    def compare_nodes(self, drained: set[str], swapped: set[str], after: list[dict]) -> None:
+    def compare_nodes(self, drained: set[str], excused: set[str], after: list[dict]) -> None:
+        """excused: pods of which a sibling had the fate that was said of them."""
+        left = {p["metadata"]["uid"] for p in after}
         came = {p["spec"].get("nodeName") for p in after if p["metadata"]["uid"] not in self.old and not owner_of(p).startswith("DaemonSet/")}
+        bound_for = {p.get("to") for n in self.plan["nodes"] for p in n["pods"]}
         for n in self.plan["nodes"]:
             self.verdicts[f"node {n['verdict']}"] += 1
-            is_drained, own = n["name"] in drained, [p for p in n["pods"] if p["uid"] not in swapped]
-            stuck = [p["name"] for p in own if p["verdict"] in NOT_DRAINED]
+            name, is_drained = n["name"], n["name"] in drained
+            stuck = [p["name"] for p in n["pods"] if p["verdict"] in NOT_DRAINED and p["uid"] not in excused]
+            here = [p["name"] for p in n["pods"] if p["verdict"] != "stays" and p["uid"] in left]
             if is_drained and stuck:
-                self.fault(f"node {n['name']} is drained, and the plan says that {stuck} do not go")
-            elif (n["verdict"] not in NOT_DRAINED) == is_drained or len(own) < len(n["pods"]):
-                continue  # as it says; or for a pod whose sibling had its fate
-            elif is_drained or n["name"] in came:
+                self.fault(f"node {name} is drained, and the plan says that {stuck} do not go")
+            elif is_drained and here:
+                self.fault(f"node {name} is drained, and {here} are still there")
+            elif (n["verdict"] not in NOT_DRAINED) == is_drained:
+                continue
+            elif any(p["uid"] in excused for p in n["pods"]) and is_drained == (not here and name not in came):
+                continue  # as its pods have fared
+            elif (is_drained and name in bound_for) or (not is_drained and not here and name in came):
                 self.elsewhere += 1  # a replacement that was to come and get stuck there did not, or the other way round
             else:
-                self.fault(f"node {n['name']}: the plan says {n['verdict']}, it is {'' if is_drained else 'not '}drained")
+                self.fault(f"node {name}: the plan says {n['verdict']}, it is {'' if is_drained else 'not '}drained")
 
     def compare_pods(self, before: list[dict], after: list[dict]) -> set[str]:
         """Returns the pods of which a sibling had the fate that was said of them."""
@@ -285,60 +304,79 @@ class Trial:
                 # Evicted all the same, and there again: whoever makes it anew puts it there.
                 if not any(owner_of(q) == p["owner"] and q["spec"].get("nodeName") in self.made.target for q in after):
                     self.fault(f"pod {p['name']}: the plan says that it is pinned, and it has not come back")
-            elif p["verdict"] in NOT_DRAINED and p.get("to") in self.made.target and uid not in left:
-                self.bounced += 1  # what is said is of its replacement
-                moved.add(uid)
             elif p["verdict"] == "unsure" and uid in leaving:
                 pass  # it was on its way out, and nobody can tell when it is gone
             elif (p["verdict"] in GOES) == (uid in left):
                 wrong.append(uid)
-        swapped = self.swaps(said, wrong, left, moved)
+        swapped = self.swaps(said, wrong, left)
+        dry = self.dry_budgets()
         for uid in set(wrong) - swapped:
-            # A replacement of a sibling came to its node and was first.
-            if uid in left and budget_of(said[uid], self.said) and any(
-                    p["owner"] == said[uid]["owner"] and p.get("to") in self.made.target for p in said.values() if p is not said[uid]):
+            waits = uid in left and app_of(next(p for p in before if p["metadata"]["uid"] == uid)) in dry
+            owner = said[uid].get("owner", "")
+            # A replacement of a sibling came to its node, was first, and has used the budget up.
+            if waits and self.was_first(owner, said, after):
                 self.swapped += 1
                 moved.add(uid)
                 continue
             # A sibling has lost its place to another pod, and so does not give the budget back.
-            homeless = collections.Counter({said[uid].get("owner", ""): 0})
-            if uid in left and budget_of(said[uid], self.said) and self.is_rivalry(said[uid]["owner"], 1, homeless, before, after, said):
+            if waits and self.is_rivalry(owner, 1, collections.Counter({owner: 0}), before, after, said):
                 self.rivals += 1
                 moved.add(uid)
                 continue
-            if bold and (uid not in left or said[uid].get("blocker", {}).get("code") == "PDBNoBudget"):
+            # Or has won one, and gives it back.
+            if uid not in left and said[uid]["blocker"]["code"] == "PDBNoBudget" and self.is_rivalry(
+                    owner, 0, collections.Counter({owner: 1}), before, after, said):
+                self.rivals += 1
+                moved.add(uid)
+                continue
+            priority = next(p["spec"].get("priority", 0) for p in before if p["metadata"]["uid"] == uid)
+            if bold is not None and (priority < bold if uid not in left else said[uid].get("blocker", {}).get("code") == "PDBNoBudget"):
                 self.preempted += 1  # it was pushed aside, or has got a budget that others would have kept
                 continue
             self.fault(f"pod {said[uid]['name']}: the plan says {said[uid]['verdict']}, it is {'left' if uid in left else 'gone'}")
         # A StatefulSet's pods have their names again, a ReplicaSet's others: compared by owner.
         waiting = collections.Counter(owner_of(p) for p in after if waits_for_room(p) is not None)
         waiting.subtract(collections.Counter(owner_of(p) for p in before if waits_for_room(p) is not None))
-        homeless = collections.Counter(p.get("owner", "") for p in said.values() if p["verdict"] == "homeless")
+        homeless = collections.Counter(p.get("owner", "") for p in said.values() if is_homeless(p))
+        unmade = collections.Counter(p["owner"] for p in said.values() if p["verdict"] == "homeless" and not is_homeless(p))
+        missing = collections.Counter(owner_of(p) for p in before if not is_leaving(p))
+        missing.subtract(collections.Counter(owner_of(p) for p in after if not is_leaving(p)))
         self.compare_places(before, after, said)
         self.compare_others(before, left, said, bold)
-        for owner in sorted({*waiting, *homeless}):
+        for owner in sorted({*waiting, *homeless, *unmade}):
             now = max(waiting[owner], 0)  # one that waited before may have found room: nothing was said of it
-            if owner.partition("/")[2] in self.made.ordered and 0 < now < homeless[owner]:
-                self.in_order += homeless[owner] - now
-            elif now != homeless[owner] and bold:
+            in_order = owner.startswith("StatefulSet/") and owner.partition("/")[2] in self.made.ordered
+            if now == homeless[owner] and (not in_order or missing[owner] == unmade[owner]):
+                continue
+            if bold is not None:
                 self.preempted += 1
-            elif now != homeless[owner] and self.is_rivalry(owner, now, homeless, before, after, said):
+            elif self.is_rivalry(owner, now, homeless, before, after, said):
                 self.rivals += 1
-            elif now != homeless[owner] and self.is_order(owner, said):
+            elif self.is_order(owner, now, homeless, said):
                 self.order += 1
-            elif now != homeless[owner]:
-                self.fault(f"{owner}: the plan says that {homeless[owner]} find no room, it was {waiting[owner]}")
+            else:
+                self.fault(f"{owner}: the plan says that {homeless[owner]} find no room and {unmade[owner]} are not made again, "
+                           f"it was {waiting[owner]} and {missing[owner]}")
         self.old = {p["metadata"]["uid"] for p in before}
         for p in said.values():
-            if p["verdict"] == "homeless":
+            if is_homeless(p):
                 self.messages += 1
                 self.compare_message(p)
         return swapped | moved
 
-    def swaps(self, said: dict[str, dict], wrong: list[str], left: set[str], moved: set[str]) -> set[str]:
-        """Pods of one owner that one budget lets go one at a time, from nodes that are drained at the same time, or the one on its node and a
-        replacement that came there: which of them is first is anybody's guess.  As many as the plan says must go, of which owner and why not
-        the others must be as it says."""
+    def dry_budgets(self) -> set[str]:
+        """Apps whose budget allows nothing now."""
+        return {b["spec"]["selector"]["matchLabels"]["app"] for b in self.world.items("/apis/policy/v1/poddisruptionbudgets")
+                if not b.get("status", {}).get("disruptionsAllowed")}
+
+    def was_first(self, owner: str, said: dict[str, dict], after: list[dict]) -> bool:
+        """Whether the plan sends a pod of this owner to a node that is drained later, and one that was made since then has no place now."""
+        return any(p.get("owner") == owner and p.get("to") in self.made.target for p in said.values()) and any(
+            owner_of(p) == owner and p["metadata"]["uid"] not in said and waits_for_room(p) is not None for p in after)
+
+    def swaps(self, said: dict[str, dict], wrong: list[str], left: set[str]) -> set[str]:
+        """Pods of one owner that one budget lets go one at a time, from nodes that are drained at the same time: which of them is first is
+        anybody's guess.  As many as the plan says must go, of which owner and why not the others must be as it says."""
         by_owner: dict[str, list[str]] = collections.defaultdict(list)
         for uid in wrong:
             by_owner[said[uid].get("owner", "")].append(uid)
@@ -346,25 +384,25 @@ class Trial:
         for owner, uids in by_owner.items():
             stays = [u for u in uids if u in left]
             held = [u for u in uids if u not in left]
-            held += [u for u in moved if said[u].get("owner", "") == owner]
-            same = len(stays) <= len(held) and all(said[u]["blocker"]["code"] in ("PDBNoBudget", "MaxUnavailableReached") for u in held)
-            if owner and same and (len(stays) == len(held) or set(held) & moved):
+            same = all(said[u]["blocker"]["code"] in ("PDBNoBudget", "MaxUnavailableReached") for u in held)
+            if owner and same and len(stays) == len(held):
                 found |= set(uids)
                 self.swapped += len(stays)
         return found
 
-    def is_bold(self, before: list[dict], said: dict[str, dict]) -> bool:
-        """Whether some replacement is said to go and has no place, and is more important than others."""
+    def is_bold(self, before: list[dict], said: dict[str, dict]) -> int | None:
+        """How important the most important replacement is that is said to go and has no place, because it pushes others aside; None."""
         least = min(p["spec"].get("priority", 0) for p in before)
-        return any(said[p["metadata"]["uid"]]["verdict"] in ("goes", "waits") and not said[p["metadata"]["uid"]].get("to")
-                   and p["spec"].get("priority", 0) > least and p["spec"].get("preemptionPolicy") != "Never" and owner_of(p)
-                   for p in before if p["metadata"]["uid"] in said)
+        return max((p["spec"].get("priority", 0) for p in before
+                    if p["metadata"]["uid"] in said and said[p["metadata"]["uid"]]["verdict"] in ("goes", "waits")
+                    and not said[p["metadata"]["uid"]].get("to") and p["spec"].get("priority", 0) > least
+                    and p["spec"].get("preemptionPolicy") != "Never" and owner_of(p)), default=None)
 
-    def compare_others(self, before: list[dict], left: set[str], said: dict[str, dict], bold: bool) -> None:
+    def compare_others(self, before: list[dict], left: set[str], said: dict[str, dict], bold: int | None) -> None:
         """Nobody takes pods off other nodes, but for preemption."""
         for p in before:
             if p["metadata"]["uid"] not in left and p["metadata"]["uid"] not in said and not is_leaving(p) and p["spec"].get("nodeName"):
-                if bold:
+                if bold is not None and p["spec"].get("priority", 0) < bold:
                     self.preempted += 1
                 else:
                     self.fault(f"pod {p['metadata']['name']} of another node is gone")
@@ -372,23 +410,36 @@ class Trial:
     def is_rivalry(self, owner: str, now: int, homeless: collections.Counter, before: list[dict], after: list[dict],
                    said: dict[str, dict]) -> bool:
         """Pods that leave at the same time compete for the last places: who is gone first, and which of several good nodes each takes, is
-        not foreseen.  So it was when a pod for which the plan saw no room is where the plan had put another's; or when, where the plan had
-        put a pod that now has no room, there is one that the plan did not see there."""
+        not foreseen.  So it was when a pod for which the plan saw no room is where the plan had put another's, which is not there; or when,
+        where the plan had put a pod that now has no room, there is one that the plan did not see there."""
         old = {p["metadata"]["uid"] for p in before}
         came = collections.Counter((owner_of(p), p["spec"].get("nodeName")) for p in after if p["metadata"]["uid"] not in old)
         places = collections.Counter((p["owner"], p["to"]) for p in said.values() if p.get("to"))
         if now < homeless[owner]:
-            return any(o != owner and came[owner, node] > places[owner, node] for o, node in places)
-        mine = {node for o, node in places if o == owner}
+            return any(o != owner and came[o, node] < places[o, node] and came[owner, node] > places[owner, node]
+                       and self.is_scarce(node, places - came, after) for o, node in places)
+        mine = {node for o, node in places if o == owner and came[o, node] < places[o, node]}
         return any(o != owner and node in mine and count > places[o, node] for (o, node), count in came.items())
 
-    def is_order(self, owner: str, said: dict[str, dict]) -> bool:
-        """Where pods must be apart, or spread, it matters which of several leaves first; they are evicted at the same time."""
+    def is_scarce(self, node: str, absent: collections.Counter, after: list[dict]) -> bool:
+        """Whether those that the plan had put there and that are elsewhere would not fit any more, beside those that came instead."""
+        size = next(1000 * n["cpu"] for n in self.made.nodes if n["name"] == node)
+        owners = {o: count for (o, where), count in absent.items() if where == node}
+        specs = {owner_of(p): p["spec"] for p in after}
+        if any(v.keys() & {"ephemeral", "persistentVolumeClaim"} for o in owners for v in specs.get(o, {}).get("volumes", [])):
+            return True  # disks are scarce, too
+        free = size - sum(cpu_of(p["spec"]) for p in after if p["spec"].get("nodeName") == node)
+        return free < sum(count * cpu_of(specs[o]) for o, count in owners.items() if o in specs)
+
+    def is_order(self, owner: str, now: int, homeless: collections.Counter, said: dict[str, dict]) -> bool:
+        """Where pods must be apart, or spread, it matters which of several leaves first, when they are evicted at the same time; but not to
+        more of them than that."""
         app = next((o for o in self.made.objects if o["kind"] in ("Deployment", "StatefulSet", "Job")
                     and re.fullmatch(re.escape(o["metadata"]["name"]) + r"(-[a-z0-9]+)?", owner.partition("/")[2])), None)
         spec = app["spec"]["template"]["spec"] if app else {}
         times = [p.get("evicted") for p in said.values() if p.get("owner") == owner and "evicted" in p]
-        return len(times) > len(set(times)) and ("topologySpreadConstraints" in spec or "podAntiAffinity" in spec.get("affinity", {}))
+        apart = "topologySpreadConstraints" in spec or "podAntiAffinity" in spec.get("affinity", {})
+        return apart and abs(now - homeless[owner]) <= len(times) - len(set(times))
 
     def compare_places(self, before: list[dict], after: list[dict], said: dict[str, dict]) -> None:
         """For the record: of equally good nodes the scheduler takes any."""
@@ -422,7 +473,7 @@ class Trial:
             m = waits_for_room(p)
             if m == want:
                 continue
-            if self.placed == self.foreseen and not (self.swapped or self.preempted or self.rivals or self.in_order or self.order):
+            if self.placed == self.foreseen and not (self.swapped or self.preempted or self.rivals or self.order):
                 self.fault(f"pod {planned['name']}: the plan says {want!r}, the scheduler {m!r}")
             else:
                 self.elsewhere += 1
@@ -430,9 +481,9 @@ class Trial:
 
     def compare_now(self, pod: dict, message: str, planned: str) -> None:
         """Others are not where the plan has put them, who also fitted elsewhere: asked about the cluster as it has become, we must say what the
-        scheduler says; and as many nodes are cordoned as the plan says."""
+        scheduler says; and what has nothing to do with other pods is as the plan says."""
         own = self.world.explain(pod)
         if own not in (None, message):
             self.fault(f"pod {pod['metadata']['name']}: we say {own!r}, the scheduler {message!r}")
-        if cordoned(planned) != cordoned(message):
+        if lasting(planned) != lasting(message):
             self.fault(f"pod {pod['metadata']['name']}: the plan says {planned!r}, the scheduler {message!r}")

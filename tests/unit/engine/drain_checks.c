@@ -377,6 +377,39 @@ static void denied_beside_others_is_refused(void **state) {
     assert_int_equal(dw_view(w, 2)->phase, DRAIN_REFUSED); /* by itself, too */
 }
 
+/* What an operator said is old after a while, when nobody says it again; but not in a copy, where
+ * there is nobody to do so. */
+static void what_was_said_ages(void **state) {
+    struct drain_world *w = *state;
+    struct store *cephs = store_new(&kind_ceph_cluster, w->pool);
+    world.inputs[SOURCE_CEPH_CLUSTERS] = (struct check_input){.read = READ_DONE, .store = cephs};
+    world.inputs[SOURCE_CEPH_PODS] = (struct check_input){.read = READ_DONE, .store = w->c.pods};
+    char now[TIMEFMT_LEN];
+    json_t *doc =
+        json_pack("{s:{s:s,s:s,s:s},s:{s:s,s:{s:s,s:s}}}", "metadata", "namespace", "x", "name",
+                  "my", "resourceVersion", "1", "status", "phase", "Ready", "ceph", "health",
+                  "HEALTH_ERR", "lastChecked", time_format(w->now.wall, false, now));
+    store_put(cephs, dw_decode(w, &kind_ceph_cluster, doc));
+    json_decref(doc);
+    dw_node(w, "w0");
+    dw_put(
+        w, &kind_pod,
+        "{'metadata':{'namespace':'x','name':'osd','uid':'u','labels':{'app':'rook-ceph-osd',"
+        "'topology-location-host':'w0'}},'spec':{'nodeName':'w0'},'status':{'phase':'Running'}}");
+    w->opts.checks_now = w->now.wall;
+    dw_start(w, "w0", NULL);
+    assert_true(dw_view(w, 0)->gated);
+    dw_pass(w, SEC(3600));
+    assert_non_null(strstr(dw_view(w, 0)->blocker.message, "HEALTH_ERR"));
+    dw_kill(w);
+    w->opts.checks_now = 0;
+    dw_start(w, "w0", NULL);
+    assert_true(dw_view(w, 0)->gated);
+    assert_int_equal(dw_view(w, 0)->blocker.code, BLOCKER_CHECK_UNKNOWN);
+    dw_kill(w);
+    store_free(cephs);
+}
+
 #define CHECKS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -399,6 +432,7 @@ int main(void) {
         CHECKS_TEST(many_that_leave_are_waited_for_together),
         CHECKS_TEST(a_node_that_is_deleted_ends),
         CHECKS_TEST(denied_beside_others_is_refused),
+        CHECKS_TEST(what_was_said_ages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

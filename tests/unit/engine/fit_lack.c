@@ -100,6 +100,37 @@ static void a_cordon_is_looked_behind(void **state) {
     assert_string_equal(s->lack.fits, "w1");
 }
 
+/* Other taints stay when the cordon goes: those that only ask for others to be preferred, or that
+ * the pod tolerates, do not keep it out. */
+static void behind_a_cordon_are_taints(void **state) {
+    static const struct {
+        const char *taint;
+        bool out;
+    } rows[] = {{"'key':'slipway.dev/next','effect':'PreferNoSchedule'", false},
+                {"'key':'soft','value':'x','effect':'PreferNoSchedule'", false},
+                {"'key':'mine','effect':'NoSchedule'", false},
+                {"'key':'mine','effect':'NoExecute'", true},
+                {"'key':'theirs','effect':'NoSchedule'", true},
+                {"'key':'node.kubernetes.io/not-ready','effect':'NoExecute'", true}};
+    struct scene *s = *state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        _cleanup_free_ char *spec =
+            xasprintf("'unschedulable':true,'taints':[{'key':'node.kubernetes.io/unschedulable',"
+                      "'effect':'NoSchedule'},{%s}]",
+                      rows[i].taint);
+        node(s, "w1", "4", "8Gi", "10", spec);
+        dw_pod(&s->w, "asks", "",
+               "{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'2'}}}],"
+               "'tolerations':[{'key':'mine','operator':'Exists','effect':'NoSchedule'}]}}");
+        struct pod p = *(const struct pod *)store_get(s->w.c.pods, "default", "asks");
+        p.node_name = NULL;
+        fit_lack_done(&s->lack);
+        fit_lack_of(s->fit, s->w.c.nodes, &p, NULL, &s->lack);
+        assert_null(s->lack.fits);
+        assert_int_equal(s->lack.cordoned, !rows[i].out);
+    }
+}
+
 #define LACK_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -108,6 +139,7 @@ int main(void) {
         LACK_TEST(pods_and_several_resources_count),
         LACK_TEST(other_reasons_are_not_a_lack),
         LACK_TEST(a_cordon_is_looked_behind),
+        LACK_TEST(behind_a_cordon_are_taints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

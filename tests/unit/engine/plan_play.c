@@ -149,6 +149,43 @@ static void the_rate_is_kept(void **state) {
     assert_true(f->plan.makespan >= SEC(15) && f->plan.makespan < SEC(15) + MSEC(10));
 }
 
+/* Requests are sent node by node: a pod that has waited for its budget is not behind all those of
+ * the nodes after its own. Else the budget would lie idle while others are sent. */
+static void the_rate_is_for_the_first_nodes_first(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    pods(f, "a", 2, "w0", "{}");
+    pods(f, "b", 30, "w1", "{'metadata':{'labels':{'app':'free'}}}");
+    dw_budget(&f->w, "web", 1, 2, 1, 2);
+    f->w.opts.rate = 1;
+    make(f, "w0", "w1", NULL);
+    assert_int_equal(pod_of(f, "a0")->evicted, 0);
+    assert_in_range(pod_of(f, "a1")->evicted, SEC(5), SEC(6)); /* back after five seconds */
+    assert_in_range(node_of(f, "w0")->ends, SEC(15), SEC(16));
+    /* and within a node who takes longest first */
+    dw_pod(&f->w, "z", "w1",
+           "{'metadata':{'labels':{'app':'free'}},'spec':{'terminationGracePeriodSeconds':90}}");
+    make(f, "w0", "w1", NULL);
+    assert_in_range(pod_of(f, "z")->evicted, SEC(1), SEC(2));
+}
+
+/* A StatefulSet's pod that came to a node has its name there, and with it its place among the pods
+ * of the node: it is asked to go before db-1, takes what the budget allows, and finds no room. */
+static void a_successor_has_its_place_by_name(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    dw_pod(&f->w, "db-0", "w0", "{'metadata':{" DW_OWNER("apps/v1", "StatefulSet", "db") "}}");
+    dw_pod(&f->w, "db-1", "w1", "{'metadata':{" DW_OWNER("apps/v1", "StatefulSet", "db") "}}");
+    dw_budget(&f->w, "web", 1, 2, 1, 2);
+    f->w.opts.max_unavailable.value = 1;
+    f->w.opts.in_order = true;
+    make(f, "w0", "w1", NULL);
+    assert_verdict(f, "db-0", PLAN_HOMELESS);
+    assert_verdict(f, "db-1", PLAN_NEVER);
+    assert_code(f, "db-1", BLOCKER_PDB_NO_BUDGET);
+    assert_int_equal(node_of(f, "w1")->verdict, PLAN_NEVER);
+}
+
 /* A rule that does not wait for the budget: after a minute it is deleted. */
 static void a_rule_goes_past_the_budget(void **state) {
     struct plan_site *f = *state;
@@ -558,6 +595,8 @@ int main(void) {
         PLAN_TEST(hopeless_nodes_come_last),
         PLAN_TEST(nodes_in_each_others_way_do_not_go_together),
         PLAN_TEST(the_rate_is_kept),
+        PLAN_TEST(the_rate_is_for_the_first_nodes_first),
+        PLAN_TEST(a_successor_has_its_place_by_name),
         PLAN_TEST(a_rule_goes_past_the_budget),
         PLAN_TEST(the_order_of_rules_is_kept),
         PLAN_TEST(what_never_goes_holds_up_what_comes_after_it),

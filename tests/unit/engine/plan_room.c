@@ -520,6 +520,22 @@ static void an_uncordoned_node_is_room(void **state) {
     assert_int_equal(pod_of(f, "a")->back, SEC(15));
 }
 
+/* Of a cordon that keeps a pod out that is said; not of those of the drain itself. */
+static void a_cordon_that_keeps_it_out_is_named(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    dw_edit_node(&f->w, "w1",
+                 "{'spec':{'unschedulable':true,'taints':[{'key':'slipway.dev/next','effect':"
+                 "'PreferNoSchedule'}]}}");
+    dw_pod(&f->w, "a", "w0", "{}");
+    make(f, "w0", "w2", NULL);
+    assert_verdict(f, "a", PLAN_HOMELESS);
+    assert_string_equal(pod_of(f, "a")->blocker.help, "it would fit on w1 if that were uncordoned");
+    make(f, "w0", "w1", "w2", NULL);
+    assert_verdict(f, "a", PLAN_HOMELESS);
+    assert_string_equal(pod_of(f, "a")->blocker.help, "");
+}
+
 /* Equally good places are told apart by names, not by who was seen first or where it is in memory:
  * plans that are made twice can be compared. */
 static void the_order_of_the_store_does_not_matter(void **state) {
@@ -571,6 +587,7 @@ int main(void) {
         PLAN_TEST(many_alike_cost_one_question),
         PLAN_TEST(room_of_those_that_leave),
         PLAN_TEST(an_uncordoned_node_is_room),
+        PLAN_TEST(a_cordon_that_keeps_it_out_is_named),
         PLAN_TEST(the_order_of_the_store_does_not_matter),
     };
     return cmocka_run_group_tests_name("engine/plan_room", tests, NULL, NULL);
