@@ -14,6 +14,7 @@ void codec_init(struct codec *c, struct pool *pool) {
 void codec_done(struct codec *c) {
     arena_done(&c->scratch);
     str_done(&c->text);
+    str_done(&c->where);
 }
 
 void *codec_list_add(struct codec *c, struct codec_list *list) {

@@ -34,7 +34,8 @@ struct codec {
     struct pool *pool;
     struct arena scratch;
     struct str text;
-    size_t room; /* what is left of CODEC_ROOM */
+    size_t room;      /* what is left of CODEC_ROOM */
+    struct str where; /* after codec_json() has failed: in which field, "spec.taints.key"; or "" */
 };
 
 void codec_init(struct codec *c, struct pool *pool);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "kube/codec.h"
@@ -16,11 +17,21 @@ struct reader {
     int depth;
     void *root;
     struct err *err;
+    const struct field *path[CODEC_DEPTH + 1]; /* whose value is being read, by depth */
 };
 
 #define TOO_MUCH "more list elements than any object has"
 
+/* Where it is, so that whoever wrote the object knows where to look. */
+static void note_path(const struct reader *r) {
+    struct str *out = &r->c->where;
+    for (int i = 1; i <= MIN_OF(r->depth, (int)CODEC_DEPTH) && r->path[i]; i++)
+        str_addf(out, "%s%s", out->len ? "." : "", r->path[i]->json);
+}
+
 static int fail(struct reader *r, const char *what) {
+    if (!r->c->where.len)
+        note_path(r);
     return err_set(r->err, EBADMSG, "bad JSON at byte %zu: %s", (size_t)(r->p - r->start), what);
 }
 
@@ -547,8 +558,10 @@ static int read_message(struct reader *r, const struct type *type, void *obj) {
         const struct field *f = key.len ? find_field(type, key, obj, r->root, &m) : NULL;
         if ((rc = expect(r, ':')))
             return rc;
+        r->path[r->depth] = f;
         if ((rc = f ? read_field(r, f, m) : skip_value(r)))
             return rc;
+        r->path[r->depth] = NULL;
         if (peek(r, '}')) {
             r->p++;
             r->depth--;
@@ -561,8 +574,9 @@ static int read_message(struct reader *r, const struct type *type, void *obj) {
 
 int codec_json(struct codec *c, const struct type *type, struct view text, void *obj,
                struct err *err) {
-    struct reader r = {c, text.p, text.p, text.p + text.len, 0, obj, err};
+    struct reader r = {c, text.p, text.p, text.p + text.len, 0, obj, err, {0}};
     arena_reset(&c->scratch);
+    str_reset(&c->where);
     c->room = CODEC_ROOM;
     type_init(type, obj, obj);
     int rc = read_message(&r, type, obj);
@@ -580,7 +594,7 @@ int codec_json(struct codec *c, const struct type *type, struct view text, void 
 
 int codec_json_member(struct codec *c, const struct type *type, struct view key, struct view text,
                       void *obj, struct err *err) {
-    struct reader r = {c, text.p, text.p, text.p + text.len, 0, obj, err};
+    struct reader r = {c, text.p, text.p, text.p + text.len, 0, obj, err, {0}};
     void *m = NULL;
     const struct field *f = find_field(type, key, obj, obj, &m);
     if (!f)
@@ -602,7 +616,7 @@ int codec_json_member(struct codec *c, const struct type *type, struct view key,
 
 int codec_json_find(struct codec *c, struct view text, const struct view *keys, size_t n,
                     struct view *values, struct err *err) {
-    struct reader r = {c, text.p, text.p, text.p + text.len, 0, NULL, err};
+    struct reader r = {c, text.p, text.p, text.p + text.len, 0, NULL, err, {0}};
     size_t left = n;
     for (size_t i = 0; i < n; i++)
         values[i] = (struct view){NULL, 0};
@@ -639,7 +653,7 @@ int codec_json_find(struct codec *c, struct view text, const struct view *keys, 
 bool codec_json_next(struct codec *c, struct view *list, struct view *item) {
     if (!list->len) /* there may be no pointer either */
         return false;
-    struct reader r = {c, list->p, list->p, list->p + list->len, 0, NULL, NULL};
+    struct reader r = {c, list->p, list->p, list->p + list->len, 0, NULL, NULL, {0}};
     skip_space(&r);
     if (r.p == r.end || (*r.p != '[' && *r.p != ','))
         return false;

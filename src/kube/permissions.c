@@ -10,29 +10,58 @@
     { "get", "list", NULL }
 #define ONLY(verb)                                                                                 \
     { verb, NULL }
+#define FOLLOW                                                                                     \
+    { "list", "watch", NULL }
 #define VOLUMES "to see which volumes cannot move"
 #define BACK    "to see whether evicted pods are back"
 
 const struct permission permissions[] = {
-    {"", "nodes", NULL, READ, "to see the nodes", false},
-    {"", "nodes", NULL, ONLY("patch"), "to cordon and uncordon nodes", false},
-    {"", "nodes", "status", ONLY("patch"), "to show a drain in the node's conditions", true},
-    {"", "pods", NULL, READ, "to see what runs on a node", false},
-    {"", "pods", "eviction", ONLY("create"), "to evict pods", false},
-    {"", "pods", NULL, ONLY("delete"), "to delete pods where a flag or a rule says so", true},
-    {"policy", "poddisruptionbudgets", NULL, READ, "to know what may be disrupted", false},
-    {"", "namespaces", NULL, GET_LIST, "to see which namespaces are terminating", false},
-    {"apps", "daemonsets", NULL, READ, "to tell which pods stay", false},
-    {"apps", "replicasets", NULL, READ, BACK, false},
-    {"apps", "statefulsets", NULL, READ, BACK, false},
-    {"apps", "deployments", NULL, READ, BACK, false},
-    {"apps", "deployments", NULL, ONLY("patch"), "to add a replica before a drain (--surge)", true},
-    {"batch", "jobs", NULL, READ, "to see which pods run to an end", false},
-    {"storage.k8s.io", "volumeattachments", NULL, READ, "to wait until volumes are detached",
-     false},
-    {"", "persistentvolumes", NULL, GET_LIST, VOLUMES, false},
-    {"", "persistentvolumeclaims", NULL, GET_LIST, VOLUMES, false},
-    {"", "events", NULL, ONLY("create"), "to tell in Events what happens to a node", true},
+    {"", "nodes", NULL, READ, "to see the nodes", false, NULL},
+    {"", "nodes", NULL, ONLY("patch"), "to cordon and uncordon nodes", false, NULL},
+    {"", "nodes", "status", ONLY("patch"), "to show a drain in the node's conditions", true, NULL},
+    {"", "pods", NULL, READ, "to see what runs on a node", false, NULL},
+    {"", "pods", "eviction", ONLY("create"), "to evict pods", false, NULL},
+    {"", "pods", NULL, ONLY("delete"), "to delete pods where a flag or a rule says so", true, NULL},
+    {"policy", "poddisruptionbudgets", NULL, READ, "to know what may be disrupted", false, NULL},
+    {"", "namespaces", NULL, GET_LIST, "to see which namespaces are terminating", false, NULL},
+    {"apps", "daemonsets", NULL, READ, "to tell which pods stay", false, NULL},
+    {"apps", "replicasets", NULL, READ, BACK, false, NULL},
+    {"apps", "statefulsets", NULL, READ, BACK, false, NULL},
+    {"apps", "deployments", NULL, READ, BACK, false, NULL},
+    {"apps", "deployments", NULL, ONLY("patch"), "to add a replica before a drain (--surge)", true,
+     NULL},
+    {"batch", "jobs", NULL, READ, "to see which pods run to an end", false, NULL},
+    {"storage.k8s.io", "volumeattachments", NULL, READ, "to wait until volumes are detached", false,
+     NULL},
+    {"", "persistentvolumes", NULL, GET_LIST, VOLUMES, false, NULL},
+    {"", "persistentvolumeclaims", NULL, GET_LIST, VOLUMES, false, NULL},
+    {"", "events", NULL, ONLY("create"), "to tell in Events what happens to a node", true, NULL},
+    {"", "events", NULL, ONLY("list"), "to see what drains and kubelets have told", true, NULL},
+    {"storage.k8s.io", "storageclasses", NULL, ONLY("list"), "to see where volumes can be made",
+     true, NULL},
+/* What the checks read (engine/checks.c). Where the system is there and this is not allowed,
+ * its check has no answer, and a drain waits. */
+#define CHECKED(group, resource, title)                                                            \
+    { group, resource, NULL, FOLLOW, "to ask " title " before a node is drained", true, group }
+    CHECKED("longhorn.io", "volumes", "Longhorn"),
+    CHECKED("longhorn.io", "replicas", "Longhorn"),
+    CHECKED("longhorn.io", "engines", "Longhorn"),
+    CHECKED("longhorn.io", "nodes", "Longhorn"),
+    CHECKED("longhorn.io", "instancemanagers", "Longhorn"),
+    CHECKED("longhorn.io", "settings", "Longhorn"),
+    CHECKED("ceph.rook.io", "cephclusters", "Rook Ceph"),
+    CHECKED("ceph.rook.io", "cephblockpools", "Rook Ceph"),
+    CHECKED("ceph.rook.io", "cephfilesystems", "Rook Ceph"),
+    CHECKED("ceph.rook.io", "cephobjectstores", "Rook Ceph"),
+    {"", "configmaps", NULL, FOLLOW, "to see which failure domain Rook has let go", true,
+     "ceph.rook.io"},
+    CHECKED("kubevirt.io", "virtualmachineinstances", "KubeVirt"),
+    CHECKED("kubevirt.io", "kubevirts", "KubeVirt"),
+    CHECKED("postgresql.cnpg.io", "clusters", "CloudNativePG"),
+    CHECKED("acid.zalan.do", "postgresqls", "Zalando's postgres-operator"),
+    CHECKED("operator.etcd.io", "etcdclusters", "etcd-operator"),
+    CHECKED("operator.etcd.io", "etcdmembers", "etcd-operator"),
+#undef CHECKED
 };
 const size_t n_permissions = ARRAY_LEN(permissions);
 

@@ -13,6 +13,9 @@ struct permission {
     const char *verbs[5];                       /* NULL-terminated */
     const char *what_for;                       /* "to see the nodes" */
     bool optional;                              /* it can be done without */
+    /* The API group of a system that not every cluster has: without it nobody needs this. NULL:
+     * everywhere. */
+    const char *where;
 };
 
 extern const struct permission permissions[];

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "kube/stream_internal.h"
 
+enum { NAME_SHOWN = 253 }; /* of an object, in an error: longer ones no server accepts */
+
 static const char *const type_names[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
 
 void stream_init(struct stream *s, const struct kind *kind, enum kube_format format,
@@ -44,13 +46,35 @@ int stream_watch_type(struct view name, enum watch_type *out, struct err *err) {
     return err_set(err, EBADMSG, "the server sent a watch event of unknown type");
 }
 
+/* A JSON string without its quotes; what is in it matters to people only. */
+static struct view unquoted(struct view v) {
+    return v.p && v.len >= 2 && v.p[0] == '"' ? (struct view){v.p + 1, v.len - 2}
+                                              : (struct view){"", 0};
+}
+
+/* Which object it is that cannot be read, as far as its metadata can, and which field of it. */
+static int name_object(struct stream *s, struct view bytes, struct err *err) {
+    const struct view keys[] = {VIEW("metadata")}, names[] = {VIEW("namespace"), VIEW("name")};
+    struct view meta = {0}, found[2] = {0};
+    if (s->format == KUBE_JSON && s->codec.where.len)
+        err_wrap(err, "%s", str_get(&s->codec.where));
+    if (s->format == KUBE_JSON && !codec_json_find(&s->codec, bytes, keys, 1, &meta, NULL) &&
+        meta.p && !codec_json_find(&s->codec, meta, names, 2, found, NULL) && found[1].p) {
+        struct view ns = unquoted(found[0]), name = unquoted(found[1]);
+        return err_wrap(err, "cannot read %s %.*s%s%.*s", s->kind->name,
+                        (int)MIN_OF(ns.len, (size_t)NAME_SHOWN), ns.p, ns.len ? "/" : "",
+                        (int)MIN_OF(name.len, (size_t)NAME_SHOWN), name.p);
+    }
+    return err_wrap(err, "cannot read a %s", s->kind->name);
+}
+
 int stream_object(struct stream *s, enum watch_type type, struct view bytes, struct err *err) {
     struct object *obj = xcalloc(1, s->kind->type->size);
     int rc = s->format == KUBE_JSON ? codec_json(&s->codec, s->kind->type, bytes, obj, err)
                                     : codec_pb(&s->codec, s->kind->type, bytes, obj, err);
     if (rc) {
         free(obj);
-        return err_wrap(err, "cannot read a %s", s->kind->name);
+        return name_object(s, bytes, err);
     }
     rc = s->handler->object(s->arg, type, obj);
     return rc ? err_set(err, -rc, "the receiver stopped the stream") : 0;

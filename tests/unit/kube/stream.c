@@ -159,10 +159,23 @@ static void broken_items(void **state) {
     _cleanup_feed_ struct feed f = node_list();
 #define START "{\"kind\":\"NodeList\",\"items\":[{\"metadata\":{\"name\":\"a\"}}"
     feed_bad(&f, VIEW(START ",{\"spec\":5}]}"), EBADMSG,
-             "cannot read a Node: bad JSON at byte 8: unexpected character",
+             "cannot read a Node: spec: bad JSON at byte 8: unexpected character",
              "ADDED " NODE("a") "\n");
     feed_bad(&f, VIEW(START ",{\"spec\":]}]}"), EBADMSG,
-             "cannot read a Node: bad JSON at byte 8: unexpected character",
+             "cannot read a Node: spec: bad JSON at byte 8: unexpected character",
+             "ADDED " NODE("a") "\n");
+    /* the object and the field are named, whatever comes first */
+    feed_bad(&f,
+             VIEW(START ",{\"spec\":{\"unschedulable\":\"no\"},\"metadata\":{\"name\":\"b\"}}]}"),
+             EBADMSG,
+             "cannot read Node b: spec.unschedulable: bad JSON at byte 25: expected true or false",
+             "ADDED " NODE("a") "\n");
+    feed_bad(&f,
+             VIEW(START ",{\"metadata\":{\"name\":\"b\",\"namespace\":\"x\"},\"status\":{"
+                        "\"conditions\":[{\"type\":1}]}}]}"),
+             EBADMSG,
+             "cannot read Node x/b: status.conditions.type: bad JSON at byte 73: unexpected "
+             "character",
              "ADDED " NODE("a") "\n");
     feed_bad(&f, VIEW(START ",]}"), EBADMSG, "the server's answer is not the JSON of a list",
              "ADDED " NODE("a") "\n");
@@ -258,7 +271,7 @@ static void broken_watches(void **state) {
         {"{\"type\":\"ADDED\",\"object\":null}", "bad JSON at byte 0: unexpected character"},
         {"{\"type\":\"ADDED\",\"object\":[]}", "bad JSON at byte 0: unexpected character"},
         {"{\"type\":\"ADDED\",\"object\":{\"kind\":\"Node\",\"spec\":1}}",
-         "cannot read a Node: bad JSON at byte 22: unexpected character"},
+         "cannot read a Node: spec: bad JSON at byte 22: unexpected character"},
         {"{\"type\":\"ADDED\",\"object\":{\"kind\":\"Node\"]}",
          "bad JSON at byte 39: unexpected character"},
         {"{\"type\":\"ERROR\",\"object\":{\"code\":\"x\"}}",
