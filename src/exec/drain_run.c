@@ -49,6 +49,7 @@ struct drain_run {
     struct cluster cluster;
     VEC(struct feed *) feeds;
     struct checks_feed *checks;
+    struct starts *starts;
     struct drain *drain;
     struct actions actions;
     struct loop_timer *timer;
@@ -214,7 +215,39 @@ static void feed_checks(struct drain_run *r) {
                                                            .arg = r});
 }
 
+/* --- those that come elsewhere --- */
+
+static void on_started(void *arg, const struct start_seen *start) {
+    struct drain_run *r = arg;
+    r->opts.started(r->opts.arg, start);
+}
+
+static void on_starts_remark(void *arg, const char *text) {
+    remark(arg, text);
+}
+
+/* They come in the namespaces of those that go. */
+static void look_at_starts(struct drain_run *r) {
+    r->starts = starts_new(r->client, &(struct starts_opts){.page = r->opts.page,
+                                                            .seed = r->opts.seed,
+                                                            .seen = on_started,
+                                                            .remark = on_starts_remark,
+                                                            .arg = r});
+    if (r->cluster.all_pods) {
+        starts_listen(r->starts, r->cluster.pods);
+        return;
+    }
+    for (size_t i = 0; i < r->names.len; i++) {
+        size_t n;
+        const struct pod *const *pods = cluster_pods_on(&r->cluster, r->names.p[i], &n);
+        for (size_t k = 0; k < n; k++)
+            starts_watch(r->starts, pods[k]->meta.ns);
+    }
+}
+
 static void start(struct drain_run *r) {
+    if (r->opts.started && r->opts.drain.dry_run == DRY_RUN_NONE)
+        look_at_starts(r);
     r->drain = drain_new(&r->opts.drain, &r->cluster, (const char *const *)r->names.p, r->names.len,
                          r->opts.note, r->opts.arg);
     if (r->stop)
@@ -533,6 +566,7 @@ void drain_run_free(struct drain_run *r) {
         feed_free(r->feeds.p[i]);
     vec_done(&r->feeds);
     drain_free(r->drain);
+    starts_free(r->starts);
     checks_feed_free(r->checks);
     cluster_done(&r->cluster);
     actions_done(&r->actions);

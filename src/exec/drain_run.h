@@ -3,7 +3,8 @@
  *
  * Reads only what it needs: the nodes by name, the pods of those nodes (a watch for each while they
  * are few, all pods when they are many), the PodDisruptionBudgets, the VolumeAttachments, and the
- * objects of storage systems and databases that are installed (exec/checks_feed.h). Where
+ * objects of storage systems and databases that are installed (exec/checks_feed.h); for somebody
+ * who wants to know how long pods take to start, those that come elsewhere (exec/starts.h). Where
  * watching is forbidden but listing is not, it lists every few seconds and says so.
  *
  *     run = drain_run_new(&client, &opts);     starts reading
@@ -13,6 +14,7 @@
 #define EXEC_DRAIN_RUN_H
 
 #include "engine/drain.h"
+#include "exec/starts.h"
 #include "kube/client.h"
 
 struct drain_run;
@@ -30,6 +32,8 @@ struct drain_run_opts {
     void (*remark)(void *arg, const char *text);
     /* The first picture cannot be had: nothing was done. */
     void (*failed)(void *arg, const char *what, enum kube_outcome outcome, const char *message);
+    /* A pod that has started meanwhile, on any node; NULL: nobody looks at those. */
+    void (*started)(void *arg, const struct start_seen *start);
     void (*over)(void *arg); /* drain_over(); called once, from the loop */
     void *arg;
 };

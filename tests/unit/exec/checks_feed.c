@@ -179,6 +179,35 @@ static void forbidden_is_not_taken_for_absent(void **state) {
     assert_non_null(input(f, SOURCE_VMIS)->why);
 }
 
+/* Which object it is, and which field of it: somebody has to go and mend it. */
+static void an_object_of_another_shape_is_named(void **state) {
+    struct fixture *f = *state;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct checks found;
+    define(f, "kubevirt.io", "v1", "virtualmachineinstances", "VirtualMachineInstance");
+    machine(f, "a");
+    _cleanup_free_ char *odd =
+        xstrdup("{'apiVersion':'kubevirt.io/v1','kind':'VirtualMachineInstance','metadata':{"
+                "'name':'odd'},'status':{'nodeName':'w0','migrationState':{'completed':'maybe'}}}");
+    site_post(&f->s, "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances", odd);
+    f->opts.once = true;
+    start(f);
+    drain_site_pass(&f->s, SEC(60));
+    assert_int_equal(f->ready, 1);
+    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_FAILED);
+    assert_non_null(strstr(input(f, SOURCE_VMIS)->why,
+                           "cannot read VirtualMachineInstance default/odd: "
+                           "status.migrationState.completed: bad JSON at byte "));
+    const char *going[] = {"w0"};
+    checks_run(checks_feed_world(f->feed), &(struct check_request){.going = going, .n_going = 1},
+               &arena, &found);
+    const struct check_finding *worst = check_worst_finding(&found, "w0", CHECK_CORDON);
+    assert_non_null(worst);
+    assert_int_equal(worst->code, BLOCKER_CHECK_UNKNOWN);
+    assert_non_null(strstr(worst->evidence, "VirtualMachineInstance default/odd"));
+    assert_non_null(strstr(worst->evidence, "status.migrationState.completed"));
+}
+
 /* Nothing can be said of any system without the nodes. */
 static void without_nodes_nothing_is_known(void **state) {
     struct fixture *f = *state;
@@ -429,6 +458,7 @@ int main(void) {
         FEED_TEST(what_only_remarks_is_read_on_request),
         FEED_TEST(another_version_is_not_taken_for_absent),
         FEED_TEST(forbidden_is_not_taken_for_absent),
+        FEED_TEST(an_object_of_another_shape_is_named),
         FEED_TEST(without_nodes_nothing_is_known),
         FEED_TEST(a_busy_server_is_asked_again),
         FEED_TEST(silence_is_not_taken_for_absent),
