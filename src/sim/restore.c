@@ -117,7 +117,7 @@ static bool is_sound(const char *name) {
     return !p.v.len;
 }
 
-static int check_meta(const struct resource *res, const json_t *obj, struct err *err) {
+int restore_check_meta(const struct resource *res, const json_t *obj, struct err *err) {
     const char *ns = meta_str(obj, "namespace");
     if (!is_sound(meta_str(obj, "name")))
         return err_set(err, EINVAL, "a %s has no name, or one that no object can have",
@@ -172,6 +172,8 @@ struct record *restore_put(struct restore *r, struct resource *res, json_t *obj,
             (unsigned long long)(WORLD_QUOTA >> 20));
         return NULL;
     }
+    if (res->custom) /* it has its order */
+        return shelf_put(res->shelf, obj, err);
     /* Defaults and what was added here stand in no order. */
     return schema_canonical(res->schema, obj, &canonical, NULL, err)
                ? NULL
@@ -183,8 +185,8 @@ struct record *restore_put(struct restore *r, struct resource *res, json_t *obj,
 static struct resource *resource_for(const struct restore *r, const char *version,
                                      const char *kind) {
     struct resource *res = api_resource_of_kind(r->fleet->api, version, kind);
-    if (!res || !res->shelf || res->custom || res == r->fleet->api->crds ||
-        res == r->fleet->events || res == r->fleet->leases || streq(kind, "Secret"))
+    if (!res || !res->shelf || res == r->fleet->events || res == r->fleet->leases ||
+        streq(kind, "Secret"))
         return NULL;
     _cleanup_str_ struct str served = STR_INIT;
     group_version_add(&served, res->info->group, res->info->version);
@@ -197,7 +199,7 @@ static int place(struct restore *r, struct resource *res, const json_t *raw, str
     json_t *obj = NULL;
     if (rules_decode(f->api, res, raw, &obj, NULL, &failure))
         return err_set(err, EINVAL, "%s", strna(failure.message));
-    int rc = check_meta(res, obj, err);
+    int rc = restore_check_meta(res, obj, err);
     if (rc) {
         json_decref(obj);
         return rc;
@@ -242,7 +244,9 @@ int restore_object(struct restore *r, struct view text, struct err *err) {
         r->dropped++;
         return 0;
     }
-    return place(r, res, raw, err);
+    if (res == r->fleet->api->crds)
+        return restore_definition(r, raw, err);
+    return res->custom ? restore_custom(r, res, raw, err) : place(r, res, raw, err);
 }
 
 struct restore *restore_new(struct sim *s, struct habits *habits, bool learn) {

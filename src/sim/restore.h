@@ -33,7 +33,8 @@ struct restore;
 struct restore *restore_new(struct sim *s, struct habits *habits, bool learn);
 void restore_free(struct restore *r); /* takes NULL; the cluster stays */
 
-/* One object with its apiVersion and kind, as JSON. -EINVAL when it is none, or its values have the
+/* One object with its apiVersion and kind, as JSON; a CustomResourceDefinition before its objects,
+ * which nobody acts on here. -EINVAL when it is none, or its values have the
  * wrong types; -EFBIG when all together are more than a cluster holds. Of kinds that are not
  * simulated nothing is kept, nor of objects that are not valid (restore_refused()). */
 int restore_object(struct restore *r, struct view text, struct err *err);

@@ -65,7 +65,8 @@ static void make_needs(struct restore *r) {
 static bool is_there(const struct fleet *f, const struct meta *m, const struct owner *o) {
     const struct resource *res =
         api_resource_of_kind(f->api, strna(o->api_version), strna(o->kind));
-    if (!res || !res->shelf || str_empty(o->name))
+    /* Of a custom one the controller is not here, though it is. */
+    if (!res || !res->shelf || res->custom || str_empty(o->name))
         return false;
     const struct record *r = shelf_get(res->shelf, res->info->namespaced ? m->ns : NULL, o->name);
     return r && str_same(r->obj->meta.uid, o->uid);

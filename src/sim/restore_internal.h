@@ -1,6 +1,6 @@
 /* A restoration under way: for restore.c, which puts objects in their places, restore_learn.c,
- * which learns from them how long pods take to start, and restore_end.c, which mends what can be
- * mended only when all are there. */
+ * which learns from them how long pods take to start, restore_custom.c, whose kinds are defined
+ * by objects, and restore_end.c, which mends what can be mended only when all are there. */
 #ifndef SIM_RESTORE_INTERNAL_H
 #define SIM_RESTORE_INTERNAL_H
 
@@ -44,6 +44,14 @@ bool restore_is_true(const json_t *condition);
 void restore_learn(struct restore *r, const json_t *obj, const struct pod *pod);
 void restore_learn_end(struct restore *r);
 void restore_learn_done(struct restore *r);
+
+/* Whether it has the name and the namespace that an object of this resource must have. */
+int restore_check_meta(const struct resource *res, const json_t *obj, struct err *err);
+
+/* A CustomResourceDefinition, in force at once; and an object of one. What is not valid is counted
+ * and left out. */
+int restore_definition(struct restore *r, const json_t *raw, struct err *err);
+int restore_custom(struct restore *r, struct resource *res, const json_t *raw, struct err *err);
 
 /* Stores an object of the right form as it is; gives up the value. NULL when it cannot be. */
 struct record *restore_put(struct restore *r, struct resource *res, json_t *obj, struct err *err);

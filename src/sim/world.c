@@ -46,6 +46,10 @@ void world_unlisten(struct world *w, world_listener *fn, void *arg) {
     w->ears.len = n;
 }
 
+int64_t world_lag(struct world *w, int64_t lag) {
+    return lag > 0 ? prng_range(&w->random, lag / 2, lag * 3 / 2 + 1) : 0;
+}
+
 const char *world_uuid(struct world *w, char buf[static UUID_LEN + 1]) {
     uint64_t a = prng_next(&w->random), b = prng_next(&w->random);
     (void)snprintf(buf, UUID_LEN + 1, "%08x-%04x-4%03x-%04x-%04x%08x", (unsigned)(a >> 32),

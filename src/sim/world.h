@@ -32,6 +32,10 @@ struct world {
     uint64_t version; /* of the last change, as etcd's revision */
     uint64_t stored;  /* bytes of the texts of all objects; see WORLD_QUOTA */
     uint64_t changes;
+    /* Microseconds that each part of the control plane takes longer than it would on a machine
+     * with nothing else to do, from a change to what it does about it; give or take a half. */
+    int64_t lag;
+    int64_t budget_lag; /* the same of the one that sees to disruption budgets */
     world_log_fn *log;
     void *log_arg;
     VEC(struct world_ear) ears;
@@ -48,6 +52,9 @@ void world_free(struct world *w); /* after everything that stands in it */
 void world_note(struct world *w, struct shelf *shelf, const struct change *change);
 void world_listen(struct world *w, world_listener *fn, void *arg);
 void world_unlisten(struct world *w, world_listener *fn, void *arg);
+
+/* One draw of a lag; chance is not touched where there is none. */
+int64_t world_lag(struct world *w, int64_t lag);
 
 /* A random version 4 UUID. */
 enum { UUID_LEN = 36 };

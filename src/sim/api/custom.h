@@ -8,6 +8,8 @@
  * or stops to. */
 void custom_changed(struct api *a, const struct change *change);
 void custom_free(struct custom *c);
+/* What the controllers of definitions would do in a moment, now. */
+void custom_settle(struct api *a);
 
 /* What a definition has cost so far: a change of one must cost the others nothing, or a cluster
  * with hundreds of them stands still. */

@@ -340,6 +340,7 @@ static void *start(struct fleet *f) {
     struct disruption *c = xnew(struct disruption);
     c->fleet = f;
     c->queue = queue_new(f->world, MSEC(1), MSEC(20), sync, c);
+    queue_lag(c->queue, &f->world->budget_lag);
     c->stale = queue_new(f->world, MSEC(1), MSEC(20), sync_stale, c);
     shelf_listen(f->pdbs->shelf, pdb_changed, c);
     shelf_listen(f->pods->shelf, pod_changed, c);

@@ -13,6 +13,7 @@
 
 enum {
     KEPT = 256,    /* observations of a workload: more would not make it better known */
+    UPS = 3,       /* starts that were watched count more than what pods show, from so many on */
     OUTLIER = 5,   /* times the median, */
     SPARE_SEC = 10 /* and so much: small numbers differ by their nature */
 };
@@ -209,6 +210,13 @@ static int64_t assumed_stop(struct habits *h, struct workload *w, const struct p
     return about(h, w->assumed);
 }
 
+/* A start that was watched is better known than what the status of a pod shows in whole seconds;
+ * but one alone says less than a dozen of those. */
+static bool goes_by_ups(const struct workload *w) {
+    size_t ups = w->seen[HABIT_UP].v.len;
+    return ups >= UPS || (ups && !w->seen[HABIT_START].v.len);
+}
+
 int64_t habits_draw(struct habits *h, const struct pod *pod, enum habit habit) {
     _cleanup_str_ struct str name = STR_INIT;
     workload_name(pod, &name);
@@ -216,7 +224,7 @@ int64_t habits_draw(struct habits *h, const struct pod *pod, enum habit habit) {
     w->drawn[habit] = true;
     if (habit == HABIT_READY && w->unready && !w->ready)
         return INT64_MAX;
-    if (habit != HABIT_STOP && w->seen[HABIT_UP].v.len)
+    if (habit != HABIT_STOP && goes_by_ups(w))
         return habit == HABIT_START ? sample_draw(h, &w->seen[HABIT_UP]) : 0;
     if (w->seen[habit].v.len)
         return sample_draw(h, &w->seen[habit]);
@@ -224,12 +232,15 @@ int64_t habits_draw(struct habits *h, const struct pod *pod, enum habit habit) {
         return assumed_stop(h, w, pod);
     if (h->all[habit].v.len)
         return sample_draw(h, &h->all[habit]);
+    if (h->all[HABIT_UP].v.len)
+        return habit == HABIT_START ? sample_draw(h, &h->all[HABIT_UP]) : 0;
     return habit == HABIT_START ? prng_range(&h->random, SEC(1), SEC(5))
                                 : prng_range(&h->random, 0, SEC(5));
 }
 
 struct habits_basis habits_basis(const struct habits *h, enum habit habit) {
-    struct habits_basis out = {.others = h->all[habit].v.len > 0};
+    bool ups = habit != HABIT_STOP && h->all[HABIT_UP].v.len;
+    struct habits_basis out = {.others = h->all[habit].v.len || ups};
     const struct workload *w;
     for (uint32_t i = 0; (w = htab_next(&h->by_name, &i));) {
         out.workloads += w->drawn[habit];

@@ -27,7 +27,8 @@ enum habit {
     HABIT_START, /* from binding to running */
     HABIT_READY, /* from running to ready */
     HABIT_STOP,  /* from deletion to gone */
-    HABIT_UP,    /* from creation to ready: to be noted only, and counts more than the first two */
+    HABIT_UP, /* from binding to ready: to be noted only, and counts more than the first two, from
+               * three on */
     HABITS,
 };
 

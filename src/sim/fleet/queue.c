@@ -21,6 +21,7 @@ struct key {
 struct queue {
     struct world *world;
     int64_t min, max;
+    const int64_t *lag;
     queue_fn *fn;
     void *arg;
     struct htab keys;
@@ -43,7 +44,7 @@ static const struct htab_ops key_ops = {key_hash, key_equal};
 
 struct queue *queue_new(struct world *w, int64_t min, int64_t max, queue_fn *fn, void *arg) {
     struct queue *q = xnew(struct queue);
-    *q = (struct queue){.world = w, .min = min, .max = max, .fn = fn, .arg = arg};
+    *q = (struct queue){.world = w, .min = min, .max = max, .lag = &w->lag, .fn = fn, .arg = arg};
     htab_init(&q->keys, &key_ops);
     return q;
 }
@@ -58,6 +59,10 @@ void queue_free(struct queue *q) {
     }
     htab_done(&q->keys);
     free(q);
+}
+
+void queue_lag(struct queue *q, const int64_t *lag) {
+    q->lag = lag;
 }
 
 size_t queue_len(const struct queue *q) {
@@ -99,7 +104,8 @@ void queue_add_after(struct queue *q, const char *ns, const char *name, int64_t 
         memcpy(k->name, name, m);
         htab_insert(&q->keys, k);
     }
-    int64_t due = q->world->clock.now + delay + prng_range(&q->world->random, q->min, q->max + 1);
+    int64_t due = q->world->clock.now + delay + world_lag(q->world, *q->lag) +
+                  prng_range(&q->world->random, q->min, q->max + 1);
     if (k->waiting && k->alarm.due <= due)
         return;
     if (!k->waiting)

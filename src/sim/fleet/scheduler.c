@@ -18,6 +18,7 @@ struct scheduler {
     struct fit *fit;
     struct fit_queue *queue;
     struct alarm cycle;
+    bool busy; /* in a turn: the next follows at once */
 };
 
 static void run_cycle(void *arg);
@@ -27,10 +28,12 @@ static void hurry(struct scheduler *s) {
     struct fleet *f = s->fleet;
     struct clock *c = &f->world->clock;
     int64_t due = fit_queue_due(s->queue, c->now);
+    int64_t lag = s->busy ? 0 : world_lag(f->world, f->world->lag);
+    int64_t longest = CYCLE_MAX + (s->busy ? 0 : f->world->lag * 3 / 2);
     if (due == INT64_MAX)
         clock_stop(c, &s->cycle);
-    else if (!alarm_pending(&s->cycle) || s->cycle.due > MAX_OF(due, c->now + CYCLE_MAX))
-        clock_set(c, &s->cycle, MAX_OF(due, c->now + fleet_delay(f, CYCLE_MIN, CYCLE_MAX)),
+    else if (!alarm_pending(&s->cycle) || s->cycle.due > MAX_OF(due, c->now + longest))
+        clock_set(c, &s->cycle, MAX_OF(due, c->now + lag + fleet_delay(f, CYCLE_MIN, CYCLE_MAX)),
                   run_cycle, s);
 }
 
@@ -122,9 +125,11 @@ static void decide(struct scheduler *s, const struct fit_turn *turn) {
 static void run_cycle(void *arg) {
     struct scheduler *s = arg;
     struct fit_turn turn;
+    s->busy = true;
     if (fit_queue_next(s->queue, s->fleet->world->clock.now, &turn))
         decide(s, &turn);
     hurry(s);
+    s->busy = false;
 }
 
 /* --- listening --- */
@@ -206,21 +211,20 @@ static void claim_changed(void *arg, const struct change *c) {
     tell(s, FIT_EVENT_STORAGE);
 }
 
-/* A StorageClass has no table: what matters is read from its text. */
 static void class_changed(void *arg, const struct change *c) {
     struct scheduler *s = arg;
-    const struct meta *m = &c->after->obj->meta;
+    const struct storage_class *class = record_as(storage_class, c->after);
     if (c->type == CHANGE_DELETED) {
-        fit_remove_class(s->fit, m->name);
+        fit_remove_class(s->fit, class->meta.name);
         return;
     }
-    _cleanup_json_ json_t *obj = record_json(c->after);
-    struct fit_class class = {
-        .name = m->name,
-        .waits = str_same(json_str(obj, "volumeBindingMode"), "WaitForFirstConsumer"),
-        .provisions = !str_same(json_str(obj, "provisioner"), "kubernetes.io/no-provisioner"),
-    };
-    fit_put_class(s->fit, &class);
+    fit_put_class(s->fit,
+                  &(struct fit_class){
+                      .name = class->meta.name,
+                      .waits = str_same(class->binding_mode, "WaitForFirstConsumer"),
+                      .provisions = !str_same(class->provisioner, "kubernetes.io/no-provisioner"),
+                      .topologies = class->topologies,
+                  });
     tell(s, FIT_EVENT_STORAGE);
 }
 

@@ -187,17 +187,37 @@ static void test_others_and_none(void **state) {
     habits_free(h);
 }
 
-/* What a drain has seen from creation to ready counts more than two halves. */
+/* What drains have seen from binding to ready counts more than two halves; but one alone does not,
+ * where those are known. */
 static void test_up(void **state) {
     (void)state;
     struct habits *h = habits_new();
     habits_note(h, WEB, HABIT_START, SEC(40));
     habits_note(h, WEB, HABIT_READY, SEC(40));
     habits_note(h, WEB, HABIT_UP, SEC(5));
+    habits_note(h, WEB, HABIT_UP, SEC(5));
     habits_begin(h, 1);
+    assert_in_range(habits_draw(h, &web, HABIT_START), SEC(36), SEC(44));
+    assert_in_range(habits_draw(h, &web, HABIT_READY), SEC(36), SEC(44));
+    habits_note(h, WEB, HABIT_UP, SEC(5));
     assert_in_range(habits_draw(h, &web, HABIT_START), MSEC(4500), MSEC(5500));
     assert_int_equal(habits_draw(h, &web, HABIT_READY), 0);
     assert_int_equal(habits_basis(h, HABIT_READY).assumed, 0);
+    habits_free(h);
+}
+
+/* Where nothing else is known: of the workload, and then of any. */
+static void test_ups_alone(void **state) {
+    (void)state;
+    struct habits *h = habits_new();
+    habits_note(h, WEB, HABIT_UP, SEC(50));
+    habits_begin(h, 1);
+    assert_in_range(habits_draw(h, &web, HABIT_START), SEC(45), SEC(55));
+    assert_int_equal(habits_draw(h, &web, HABIT_READY), 0);
+    assert_in_range(habits_draw(h, &other, HABIT_START), SEC(45), SEC(55));
+    assert_int_equal(habits_draw(h, &other, HABIT_READY), 0);
+    assert_int_equal(habits_basis(h, HABIT_START).assumed, 1);
+    assert_true(habits_basis(h, HABIT_START).others);
     habits_free(h);
 }
 
@@ -225,6 +245,7 @@ int main(void) {
         cmocka_unit_test(test_assumed_stop),
         cmocka_unit_test(test_others_and_none),
         cmocka_unit_test(test_up),
+        cmocka_unit_test(test_ups_alone),
         cmocka_unit_test(test_never_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

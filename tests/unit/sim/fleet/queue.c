@@ -46,9 +46,37 @@ static void test_turns(void **state) {
     world_free(w);
 }
 
+/* On a control plane that is busy each key waits longer, one beside the other. */
+static void test_lag(void **state) {
+    (void)state;
+    struct world *w = world_new(1, SIM_START);
+    static const int64_t own = SEC(60);
+    w->lag = SEC(2);
+    for (int i = 0; i < 2; i++) {
+        char name[8];
+        int64_t begun = w->clock.now;
+        queue = queue_new(w, MSEC(10), MSEC(10), look, w);
+        if (i)
+            queue_lag(queue, &own);
+        for (int k = 0; k < 50; k++) {
+            (void)snprintf(name, sizeof name, "%d", k);
+            queue_add(queue, NULL, name);
+        }
+        int64_t lag = i ? own : w->lag;
+        clock_run(&w->clock, begun + MSEC(9) + lag / 2);
+        assert_int_equal(queue_len(queue), 50);
+        clock_run(&w->clock, begun + MSEC(11) + lag * 3 / 2);
+        assert_int_equal(queue_len(queue), 0);
+        queue_free(queue);
+    }
+    str_done(&seen);
+    world_free(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_lag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

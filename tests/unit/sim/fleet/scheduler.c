@@ -53,10 +53,82 @@ static void test_spreads(void **state) {
     sim_site_done(&s);
 }
 
+/* A scheduler that is busy sees pods late, but places as many in a second as another. */
+static void test_lag(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    sim_add_node(&s, "n1");
+    sim_pass(&s, SEC(60));
+    s.world->lag = SEC(2);
+    for (int i = 0; i < 8; i++) {
+        _cleanup_free_ char *pod =
+            xasprintf("{\"metadata\":{\"name\":\"p%d\"},\"spec\":{\"containers\":[{\"name\":"
+                      "\"c\",\"image\":\"i\"}]}}",
+                      i);
+        sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods", pod);
+    }
+    static const char there[] = "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1";
+    sim_pass(&s, MSEC(990));
+    assert_int_equal(json_array_size(sim_at(sim_ask(&s, 200, "GET", there, NULL), "items")), 0);
+    sim_pass(&s, MSEC(2400));
+    assert_int_equal(json_array_size(sim_at(sim_ask(&s, 200, "GET", there, NULL), "items")), 8);
+    sim_site_done(&s);
+}
+
+/* A pod whose disk has yet to be made goes where its class allows disks, and nowhere else. */
+static void test_allowed_topologies(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    sim_add_node(&s, "n1");
+    sim_add_node(&s, "n2");
+    sim_ask(&s, 200, "PATCH", "/api/v1/nodes/n1",
+            "{\"metadata\":{\"labels\":{\"topology.kubernetes.io/zone\":\"a\"}}}");
+    sim_ask(&s, 200, "PATCH", "/api/v1/nodes/n2",
+            "{\"metadata\":{\"labels\":{\"topology.kubernetes.io/zone\":\"b\"}}}");
+    static const char *const zones[] = {"b", "c"};
+    for (int i = 0; i < 2; i++) {
+        _cleanup_free_ char *class = xasprintf(
+            "{\"metadata\":{\"name\":\"near-%s\"},\"provisioner\":\"disk.sim.slipway.dev\","
+            "\"volumeBindingMode\":\"WaitForFirstConsumer\",\"allowedTopologies\":[{"
+            "\"matchLabelExpressions\":[{\"key\":\"topology.kubernetes.io/zone\",\"values\":["
+            "\"%s\"]}]}]}",
+            zones[i], zones[i]);
+        sim_ask(&s, 201, "POST", "/apis/storage.k8s.io/v1/storageclasses", class);
+        for (int k = 0; k < 4; k++) { /* one may be there by chance */
+            _cleanup_free_ char *pod = xasprintf(
+                "{\"metadata\":{\"name\":\"p-%s-%d\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+                "\"image\":\"i\"}],\"volumes\":[{\"name\":\"d\",\"ephemeral\":{"
+                "\"volumeClaimTemplate\":{\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"
+                "\"storageClassName\":\"near-%s\",\"resources\":{\"requests\":{\"storage\":"
+                "\"1Gi\"}}}}}}]}}",
+                zones[i], k, zones[i]);
+            sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods", pod);
+        }
+    }
+    sim_pass(&s, SEC(30));
+    for (int k = 0; k < 4; k++) {
+        _cleanup_free_ char *in_b = xasprintf("/api/v1/namespaces/default/pods/p-b-%d", k);
+        _cleanup_free_ char *in_c = xasprintf("/api/v1/namespaces/default/pods/p-c-%d", k);
+        assert_string_equal(sim_str(sim_ask(&s, 200, "GET", in_b, NULL), "spec.nodeName"), "n2");
+        json_t *none = sim_ask(&s, 200, "GET", in_c, NULL);
+        assert_null(sim_at(none, "spec.nodeName"));
+        assert_string_equal(
+            sim_str(none, "status.conditions.0.message"),
+            "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind. "
+            "no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not "
+            "helpful for scheduling.");
+    }
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_spreads),
+        cmocka_unit_test(test_lag),
+        cmocka_unit_test(test_allowed_topologies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
