@@ -4,25 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 
 enum { RULES = sizeof "--rules" - 1 };
-
-/* A word as a shell takes it. */
-static void add_word(struct str *out, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_./:=,@%+";
-    if (*word && !word[strspn(word, plain)]) {
-        str_add(out, word);
-        return;
-    }
-    str_addc(out, '\'');
-    for (const char *p = word; *p; p++)
-        if (*p == '\'')
-            str_add(out, "'\\''");
-        else
-            str_addc(out, *p);
-    str_addc(out, '\'');
-}
 
 /* Underscores are taken for dashes in names of flags. */
 static bool is_flag(const char *flag, const char *word, size_t len) {
@@ -46,7 +30,7 @@ static void add_shown(struct str *out, const char *word, bool after) {
     else if (word[name] && is_secret(word, name))
         str_addf(out, "%.*s=...", (int)name, word);
     else
-        add_word(out, word);
+        shell_add(out, word);
 }
 
 /* The end of the line is one of a word, too. */

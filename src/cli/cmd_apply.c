@@ -24,8 +24,11 @@ static int refuse(struct cli *cli, const struct saved_plan *s, const char *path)
     }
     if (s->n_changes > SHOWN)
         cli_advise(cli, "and %zu more", s->n_changes - SHOWN);
-    cli_advise(cli, "Make it anew, or see '%s diff %s'; --anyway drains all the same.", cli->prog,
-               path);
+    if (s->foreign)
+        cli_advise(cli, "Whatever has these names here, the plan was not made for it.");
+    else
+        cli_advise(cli, "Make it anew, or see '%s diff %s'; --anyway drains all the same.",
+                   cli->prog, path);
     return rc;
 }
 
@@ -35,7 +38,7 @@ static int run(struct cli *cli, int argc, char **argv) {
     struct saved_plan s;
     (void)argc;
     int rc = saved_plan_check(cli, argv[0], &o->drain.connection, &s);
-    if (!rc && s.n_changes && !o->anyway)
+    if (!rc && s.n_changes && (!o->anyway || s.foreign))
         rc = refuse(cli, &s, argv[0]);
     if (!rc) {
         if (o->drain.target.reason)
@@ -70,7 +73,8 @@ const struct verb verb_apply = {
     .text = "Drains the nodes of FILE, as {prog} plan --out has saved it, with the flags and in "
             "the order of the plan. What the plan rests on is looked at first: when nodes or pods "
             "have come or gone, or something else is true of a pod now, nothing is done; nor when "
-            "FILE or its rules were edited.",
+            "FILE or its rules were edited. A plan of another cluster is not carried out in any "
+            "case.",
     .examples = {{"What 'plan --out plan.json' has saved", "apply plan.json"},
                  {"The same, and why", "apply plan.json --reason CHG-1234"},
                  {"What it would do, as the API server sees it",

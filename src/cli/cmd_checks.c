@@ -65,13 +65,6 @@ static const char *gate_text(unsigned when, struct arena *arena) {
     return arena_strndup(arena, str_get(&s), s.len);
 }
 
-/* The same about several nodes is one row. */
-static bool same(const struct check_finding *a, const struct check_finding *b) {
-    return a->check == b->check && a->verdict == b->verdict && a->when == b->when &&
-           a->code == b->code && str_same(a->kind, b->kind) && str_same(a->ns, b->ns) &&
-           str_same(a->name, b->name) && str_same(a->evidence, b->evidence);
-}
-
 static void add_row(struct table *t, const struct check_finding *f, const char *nodes,
                     const char *found, struct arena *arena) {
     bool remark = f->verdict == CHECK_PASS && f->code != BLOCKER_CODES;
@@ -118,7 +111,7 @@ static void add_findings_of(struct table *t, const struct report *rep, const str
             continue;
         VEC(const char *) nodes = VEC_INIT;
         for (size_t k = i; k < rep->found.n; k++)
-            if (!shown[k] && same(f, &rep->found.list[k])) {
+            if (!shown[k] && finding_same(f, &rep->found.list[k])) {
                 shown[k] = true;
                 *vec_push(&nodes) = rep->found.list[k].node;
             }

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cli/checks_read.h"
 #include "cli/doctor_show.h"
+#include "cli/left_behind.h"
 #include "cli/leftovers.h"
 #include "cli/verb.h"
 
@@ -21,9 +23,14 @@ struct doctor {
     const struct doctor_opts *opts;
     struct doctor_findings findings;
     struct pdbs *pdbs;
+    const struct store *nodes, *pods; /* once looked; nodes NULL: they may not be read */
+    unsigned by_node;
     struct arena arena;
     struct lint lint;
     bool looked; /* lint is there */
+    struct checks_read checks_read;
+    struct doctor_checks checks;
+    bool checked; /* checks is there */
 };
 
 /* --- what would block a drain --- */
@@ -31,8 +38,8 @@ struct doctor {
 /* What the cluster has; each store may be missing for want of permission. */
 struct stores {
     struct store *nodes, *pods, *budgets, *replica_sets, *deployments, *stateful_sets, *volumes,
-        *claims, *namespaces;
-    bool no_nodes, no_owners, no_storage, no_namespaces;
+        *claims, *classes, *namespaces;
+    bool no_nodes, no_owners, no_storage, no_classes, no_namespaces;
 };
 
 static void feed(struct session *s, struct store **store, const struct kind *kind,
@@ -43,7 +50,8 @@ static void feed(struct session *s, struct store **store, const struct kind *kin
 static void feed_all(struct session *s, struct stores *t) {
     static const char owners[] = "what Deployments and StatefulSets say is not looked at",
                       room[] = "whether pods find room elsewhere is not looked at",
-                      volumes[] = "local volumes are not looked at";
+                      volumes[] = "local volumes are not looked at",
+                      classes[] = "claims that are not bound yet are not looked at";
     feed(s, &t->pods, &kind_pod, NULL, NULL);
     feed(s, &t->budgets, &kind_pdb, NULL, NULL);
     feed(s, &t->nodes, &kind_node, room, &t->no_nodes);
@@ -52,6 +60,7 @@ static void feed_all(struct session *s, struct stores *t) {
     feed(s, &t->stateful_sets, &kind_stateful_set, owners, &t->no_owners);
     feed(s, &t->volumes, &kind_pv, volumes, &t->no_storage);
     feed(s, &t->claims, &kind_pvc, volumes, &t->no_storage);
+    feed(s, &t->classes, &kind_storage_class, classes, &t->no_classes);
     feed(s, &t->namespaces, &kind_namespace, room, &t->no_namespaces);
 }
 
@@ -59,7 +68,8 @@ static int look_at_workloads(struct doctor *d) {
     struct session *s = &d->session;
     struct stores t = {0};
     feed_all(s, &t);
-    unsigned by_node = store_index(t.pods, store_key_node);
+    d->pods = t.pods;
+    unsigned by_node = d->by_node = store_index(t.pods, store_key_node);
     d->pdbs = pdbs_new(t.pods, t.budgets);
     int rc = session_sync(s);
     if (rc) {
@@ -78,10 +88,12 @@ static int look_at_workloads(struct doctor *d) {
         .stateful_sets = t.no_owners ? NULL : t.stateful_sets,
         .volumes = t.no_storage ? NULL : t.volumes,
         .claims = t.no_storage ? NULL : t.claims,
+        .classes = t.no_classes ? NULL : t.classes,
         .namespaces = t.namespaces,
         .pool = t.no_nodes || t.no_namespaces ? NULL : s->conn.client.pool,
         .now = cli_now(s->cli),
     };
+    d->nodes = t.no_nodes ? NULL : t.nodes;
     lint_make(&in, &d->arena, &d->lint);
     d->looked = true;
     if (!d->lint.n && !d->opts->pdbs)
@@ -116,6 +128,50 @@ static void look_for_leftovers(struct doctor *d) {
     leftovers_done(&l);
 }
 
+static void look_for_left_behind(struct doctor *d) {
+    struct survey survey;
+    struct survey_sum sum;
+    int64_t now = cli_now(d->session.cli);
+    if (!d->nodes)
+        return;
+    survey_take(d->nodes, d->pods, d->by_node, d->pdbs, NULL, NULL, now, &d->arena, &survey);
+    survey_sum(&survey, &d->arena, &sum);
+    for (size_t i = 0; i < sum.n_left; i++) {
+        _cleanup_str_ struct str text = STR_INIT, hint = STR_INIT;
+        left_text(&sum.left[i], now, &text);
+        str_add(&hint, "if no drain is at work there any more: ");
+        left_command(&sum.left[i], d->session.cli->prog, &hint);
+        doctor_find(&d->findings, STATE_WARN, sum.left[i].what == LEFT_MARK ? "mark" : "cordon",
+                    str_take(&text), str_take(&hint));
+    }
+}
+
+/* --- what storage systems, databases and quorums say --- */
+
+/* Each node by itself, as `checks` does when none is named. */
+static void ask_checks(struct doctor *d) {
+    struct checks_read *r = &d->checks_read;
+    struct checks found;
+    size_t n = 0;
+    checks_read(r, &d->session, &(struct checks_read_opts){.nodes = d->nodes, .pods = d->pods});
+    if (!checks_feed_any(r->feed) || !r->world->nodes)
+        return;
+    _cleanup_free_ const struct object **nodes = store_sorted(r->world->nodes, &n);
+    const char **going = arena_alloc(&d->arena, (n + 1) * sizeof *going);
+    for (size_t i = 0; i < n; i++)
+        going[i] = nodes[i]->meta.name;
+    struct check_request req = {
+        .going = going, .n_going = n, .alone = true, .now = cli_now(d->session.cli)};
+    checks_read_out(r, &req);
+    checks_run(r->world, &req, &d->arena, &found);
+    doctor_checks_fold(&found, &d->arena, &d->checks);
+    d->checked = true;
+    if (*d->checks.quiet)
+        doctor_find(&d->findings, STATE_GOOD, "check",
+                    xasprintf("%s: nothing against a drain of any node by itself", d->checks.quiet),
+                    NULL);
+}
+
 /* --- the verb --- */
 
 static int print(struct doctor *d) {
@@ -123,6 +179,7 @@ static int print(struct doctor *d) {
     struct cli *cli = d->session.cli;
     struct doctor_report report = {.findings = &d->findings,
                                    .lint = d->looked ? &d->lint : NULL,
+                                   .checks = d->checked ? &d->checks : NULL,
                                    .all = o->all,
                                    .only_lint = o->pdbs};
     if (output_is_document(&o->format)) {
@@ -153,7 +210,10 @@ static int code_of(const struct doctor *d) {
     for (size_t i = 0; i < d->lint.n; i++)
         if (lint_blocks(lint_row(d->lint.groups[i].cause)->effect))
             return EXIT_BLOCKED;
-    return d->lint.n || worst == STATE_WARN ? EXIT_CHANGES : EXIT_DONE;
+    for (size_t i = 0; i < d->checks.n; i++)
+        if (doctor_check_blocks(&d->checks.list[i]))
+            return EXIT_BLOCKED;
+    return d->lint.n || d->checks.n || worst == STATE_WARN ? EXIT_CHANGES : EXIT_DONE;
 }
 
 static int examine(struct doctor *d) {
@@ -166,20 +226,24 @@ static int examine(struct doctor *d) {
     int workloads = look_at_workloads(d);
     if (workloads && d->opts->pdbs)
         return workloads;
-    if (!workloads && !d->opts->pdbs)
+    if (!workloads && !d->opts->pdbs) {
         look_for_leftovers(d);
+        look_for_left_behind(d);
+        ask_checks(d);
+    }
     rc = print(d);
     rc = rc ? rc : code_of(d);
     return rc ? rc : workloads;
 }
 
 static int run(struct cli *cli, int argc, char **argv) {
-    struct doctor d = {.opts = cli->opts, .arena = ARENA_INIT};
+    struct doctor d = {.opts = cli->opts, .arena = ARENA_INIT, .checks_read = CHECKS_READ_INIT};
     (void)argc, (void)argv;
     int rc = session_open(cli, &d.opts->connection, &d.session);
     if (rc)
         return rc;
     rc = examine(&d);
+    checks_read_done(&d.checks_read);
     doctor_findings_done(&d.findings);
     arena_done(&d.arena);
     if (d.pdbs)
@@ -227,8 +291,10 @@ const struct verb verb_doctor = {
     .text =
         "Looks at what a maintenance needs, before the night of the maintenance: whether the API "
         "server can be reached and how its version and clock compare with ours; each permission "
-        "that {prog} needs, asked from the server (SelfSubjectAccessReview); Deployments that a "
-        "drain with --surge has left with one replica more; and every PodDisruptionBudget, "
+        "that {prog} needs, asked from the server (SelfSubjectAccessReview); what a drain that was "
+        "killed may have left behind (Deployments with one replica more, cordons, marks); what "
+        "checks of storage, databases and quorums have against a drain of each node; and every "
+        "PodDisruptionBudget, "
         "workload and pod that would block a drain of some node, grouped by cause, with the nodes "
         "and with what mends it. Nothing is changed.\n"
         "\n"

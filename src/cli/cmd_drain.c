@@ -49,6 +49,7 @@ struct drain_cmd {
     int failed; /* exit code, when nothing could be begun */
     bool over;
     int history; /* the file that gets a line for each pod; -1: none */
+    struct history_log log;
     char *id;    /* of the run, in events */
     char *again; /* the command that goes on with it */
     char *undo;  /* and the one that undoes it */
@@ -88,19 +89,32 @@ static void tell(struct drain_cmd *c, const struct drain_note *note) {
 
 static void on_remark(void *arg, const char *text);
 
-/* What was seen of the pod, in one write: two drains may add to one file. */
-static void keep_history(struct drain_cmd *c, const struct drain_note *note) {
-    _cleanup_str_ struct str line = STR_INIT;
-    if (c->history < 0 || note->kind != NOTE_POD_GONE)
-        return;
-    history_line(note->node, note->pod, note->time, &line);
-    if (!line.len || write(c->history, str_get(&line), line.len) == (ssize_t)line.len)
+/* In one write: two drains may add to one file. */
+static void keep_line(struct drain_cmd *c, const struct str *line) {
+    if (!line->len || write(c->history, str_get(line), line->len) == (ssize_t)line->len)
         return;
     _cleanup_free_ char *text = xasprintf("cannot write to %s: %s; it gets no more lines",
                                           c->opts->history, strerror(errno));
     close(c->history);
     c->history = -1;
     on_remark(c, text);
+}
+
+static void keep_history(struct drain_cmd *c, const struct drain_note *note) {
+    _cleanup_str_ struct str line = STR_INIT;
+    if (c->history < 0 || note->kind != NOTE_POD_GONE)
+        return;
+    history_line(&c->log, note->node, note->pod, note->time, &line);
+    keep_line(c, &line);
+}
+
+static void on_started(void *arg, const struct start_seen *start) {
+    struct drain_cmd *c = arg;
+    _cleanup_str_ struct str line = STR_INIT;
+    if (c->history < 0)
+        return;
+    history_start_line(&c->log, start, cli_now(c->cli), &line);
+    keep_line(c, &line);
 }
 
 static void on_note(void *arg, const struct drain_note *note) {
@@ -382,6 +396,7 @@ static void fill(struct drain_cmd *c, const struct identity *me, const struct dr
         .note = on_note,
         .remark = on_remark,
         .failed = on_failed,
+        .started = c->history >= 0 ? on_started : NULL,
         .over = on_over,
         .arg = c,
     };
@@ -395,9 +410,11 @@ static void open_view(struct drain_cmd *c) {
     struct cli *cli = c->cli;
     cli->out.pager = NULL;
     keep_commands(c);
+    if (!c->id)
+        c->id = xasprintf("drain-%llx", (unsigned long long)cli_now(cli));
+    c->log.drain = c->id;
     if (c->mode == PROGRESS_AUTO || c->view)
         return;
-    c->id = xasprintf("drain-%llx", (unsigned long long)cli_now(cli));
     c->view = drain_view_new(&(struct drain_view_opts){
         .mode = c->mode,
         .term = c->mode == PROGRESS_JSON ? &cli->out : &cli->err,
@@ -516,6 +533,7 @@ static int run(struct cli *cli, int argc, char **argv) {
         .cli = cli,
         .opts = opts,
         .history = -1,
+        .log = {.started = cli_now(cli)},
         .mode =
             drain_flags_progress(opts, &shown, cli->general.quiet, cli->general.verbose, cli->env),
         .lines = {.dry_run = (enum dry_run)opts->target.dry_run,
@@ -528,6 +546,7 @@ static int run(struct cli *cli, int argc, char **argv) {
     int rc = run_words(&c, argc, argv);
     end_view(&c, rc);
     drain_view_free(c.view);
+    history_log_done(&c.log);
     free(c.id);
     free(c.again);
     free(c.undo);

@@ -68,6 +68,11 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
     return rc;
 }
 
+/* Where the words go as well: the one would be in the middle of the other. */
+static bool is_printed(const char *path) {
+    return streq(path, "-") || streq(path, "/dev/stdout") || streq(path, "/dev/stderr");
+}
+
 static int run(struct cli *cli, int argc, char **argv) {
     const struct plan_opts *o = cli->opts;
     struct drain_args args;
@@ -75,7 +80,7 @@ static int run(struct cli *cli, int argc, char **argv) {
         argc--;
         argv++;
     }
-    if (o->out && (!*o->out || streq(o->out, "-")))
+    if (o->out && is_printed(o->out))
         return cli_usage(cli, "--out wants a file; -o json prints the plan");
     if (o->out && o->drain.rules && streq(o->drain.rules, "-"))
         return cli_fail(cli, EXIT_USAGE,
@@ -94,6 +99,7 @@ static const struct option plan_rows[] = {
      .offset = offsetof(struct plan_opts, out),
      .arg = "FILE",
      .hint = HINT_FILE,
+     .filled = true,
      .help = "Save the plan to FILE as well, as -o json prints it"},
     {.name = "detailed-exitcode",
      .kind = OPTION_FLAG,

@@ -34,6 +34,7 @@ struct rehearse {
     const struct rehearse_flags *opts;
     struct snapshot_reader *file;
     struct habits *habits;
+    struct lags lags;
     struct drain_args args;
     struct rehearsal *runs;
     size_t n_runs;
@@ -155,7 +156,8 @@ static int run_all(struct rehearse *r, struct sim *sim) {
                  .names = r->args.target.names.p,
                  .n_names = r->args.target.names.len,
                  .selected = r->args.target.selector != NULL,
-                 .seed = (uint64_t)r->opts->seed},
+                 .seed = (uint64_t)r->opts->seed,
+                 .lags = &r->lags},
         .runs = (size_t)r->opts->runs,
         .told = on_run,
         .arg = &progress,
@@ -220,8 +222,10 @@ static int read_words(struct rehearse *r, int argc, char **argv) {
         return rc;
     }
     struct history_seen seen = {0};
-    rc = o->drain.history ? history_read(o->drain.history, r->habits, &seen, &err) : 0;
+    rc = o->drain.history ? history_read(o->drain.history, r->habits, &r->lags, &seen, &err) : 0;
     r->basis.observed = seen.observations;
+    r->basis.ups = seen.ups;
+    r->basis.lags = lags_basis(&r->lags);
     if (rc)
         return cli_fail(r->cli, EXIT_USAGE, "--history: %s%s", err_msg(&err),
                         rc == -ENOENT ? " ('slipway drain --history FILE' writes one)" : "");
@@ -246,6 +250,7 @@ static int run(struct cli *cli, int argc, char **argv) {
     snapshot_reader_free(r.file);
     drain_args_done(&r.args);
     habits_free(r.habits);
+    lags_done(&r.lags);
     return rc;
 }
 
@@ -295,10 +300,10 @@ const struct verb verb_rehearse = {
         "where they are put), so it is tried several times: the middle duration (p50) is shown "
         "with "
         "those that one run in ten stays below (p10) or goes beyond (p90).\n\n"
-        "How long pods take to start is seen from those that run. How long they take to end is "
-        "not: it "
-        "comes from earlier drains (--history), or is assumed, and said so. What the copy does not "
-        "have "
+        "How long pods take to start is seen from those that run, or comes from earlier drains "
+        "(--history). How long they take to end comes from those alone, or is assumed, and said "
+        "so. The checks of storage and quorums are obeyed, but nobody rebuilds or moves anything "
+        "in the copy: what such a check waits for does not end there. What else it does not have "
         "or does not do is described in docs/rehearse.md.",
     .examples = {{"What would happen if three nodes were drained now", "rehearse 'w[1-3]'"},
                  {"One after another, on a snapshot, fifty times",

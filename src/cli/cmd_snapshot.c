@@ -57,8 +57,12 @@ static void report(struct cli *cli, const char *path, const struct snapshot_take
     static const struct table_column columns[] = {{"KIND", false}, {"OBJECTS", false}};
     _cleanup_table_ struct table *table = table_new(columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < SNAPSHOT_KINDS; i++) {
-        table_row(table, snapshot_kinds[i].kind);
-        table_str(table, snapshot_kinds[i].kind);
+        const struct snapshot_kind *k = &snapshot_kinds[i];
+        const char *name = k->custom ? k->resource : k->kind; /* theirs are called Node, too */
+        if (t->absent[i])
+            continue;
+        table_row(table, name);
+        table_str(table, name);
         if (t->unread[i])
             table_str(table, "not read");
         else
@@ -119,6 +123,7 @@ static const struct option_group own_options = {
                              .offset = offsetof(struct snapshot_opts, out),
                              .arg = "FILE",
                              .hint = HINT_FILE,
+                             .filled = true,
                              .help = "Where to write it; compressed when the name ends in .gz"},
                             {0}}};
 

@@ -11,10 +11,11 @@
 #include "cli/session.h"
 #include "cli/status_show.h"
 #include "cli/verb.h"
+#include "engine/podrole.h"
 #include "model/selector.h"
 
 /* The name of the document that -o json and the like are made from. */
-#define SCHEMA "slipway.status/1.1"
+#define SCHEMA "slipway.status/1.2"
 
 struct status_opts {
     struct connection_opts connection;
@@ -35,6 +36,8 @@ struct status_run {
     int n_names;
     char **names;
     struct store *nodes, *pods, *budgets;
+    struct store *replica_sets, *stateful_sets;
+    bool no_owners;       /* they may not be read, or nobody needs them */
     struct store *events; /* or NULL */
     struct checks_read checks;
     bool checked; /* there is something that they look at */
@@ -128,6 +131,8 @@ static void ask_checks(struct status_run *r, int64_t now, struct arena *arena, s
 static void take(struct status_run *r, struct arena *arena, struct survey *out) {
     int64_t now = cli_now(r->session.cli);
     survey_take(r->nodes, r->pods, r->by_node, r->pdbs, wanted, r, now, arena, out);
+    if (!r->no_owners)
+        survey_pins(out, r->pods, r->by_node, r->replica_sets, r->stateful_sets, arena);
     if (r->events)
         survey_tell(out, r->events, arena);
     if (r->checked)
@@ -152,6 +157,46 @@ static int read_events(struct status_run *r) {
     if (!rc && !missing)
         r->events = events;
     return rc;
+}
+
+/* Which owners the pods of these nodes have that may name a node in their template: only these are
+ * read, of one namespace where that is enough. */
+struct wanted_owners {
+    bool replica_sets, stateful_sets;
+    const char *ns; /* of all of them; "": of several */
+};
+
+static struct wanted_owners find_owners(struct status_run *r) {
+    struct wanted_owners w = {0};
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(r->pods, &i));) {
+        const struct pod *pod = (const struct pod *)obj;
+        const struct owner *o = meta_controller(&pod->meta);
+        const struct node *node =
+            pod->node_name ? (const struct node *)store_get(r->nodes, NULL, pod->node_name) : NULL;
+        if (!o || !node || !wanted(r, node) || pod_role(pod) != POD_MOVES)
+            continue;
+        bool set = str_same(o->kind, "ReplicaSet"), stateful = str_same(o->kind, "StatefulSet");
+        w.replica_sets |= set;
+        w.stateful_sets |= stateful;
+        if (set || stateful)
+            w.ns = !w.ns || str_same(w.ns, pod->meta.ns) ? pod->meta.ns : "";
+    }
+    return w;
+}
+
+/* Once, also with -w: templates do not change often. */
+static int read_owners(struct status_run *r) {
+    struct wanted_owners w = find_owners(r);
+    const struct session_feed feed = {.ns = str_empty(w.ns) ? NULL : w.ns,
+                                      .without = "pods that are pinned to a node are not named",
+                                      .missing = &r->no_owners};
+    r->no_owners = !w.replica_sets && !w.stateful_sets;
+    if (w.replica_sets)
+        r->replica_sets = session_feed(&r->session, &kind_replica_set, &feed);
+    if (w.stateful_sets)
+        r->stateful_sets = session_feed(&r->session, &kind_stateful_set, &feed);
+    return r->no_owners ? 0 : session_sync(&r->session);
 }
 
 static void read_checks(struct status_run *r) {
@@ -428,6 +473,8 @@ static int run_session(struct status_run *r) {
     r->pdbs = pdbs_new(r->pods, r->budgets);
     r->table = table_new(columns, ARRAY_LEN(columns));
     int rc = session_sync(&r->session);
+    if (!rc)
+        rc = read_owners(r);
     if (!rc && !live)
         rc = read_events(r);
     if (!rc && !live)
@@ -503,7 +550,8 @@ const struct verb verb_status = {
         "What is going on, in this order: a sentence (what is being drained, is it well); what is "
         "in the way, or would be if a node were drained now; the drains at work by who runs them; "
         "the nodes that are not idle, equal ones together; who holds nodes cordoned; which checks "
-        "of storage, databases and quorums hold a drain back. What is empty is left out. When "
+        "of storage, databases and quorums hold a drain back; what a drain that was killed may "
+        "have left behind, with the command that takes it away. What is empty is left out. When "
         "nothing is going on: nodes that wait for a reboot, and what to do next. Nothing is "
         "changed.\n"
         "\n"

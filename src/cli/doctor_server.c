@@ -148,11 +148,45 @@ static void judge_permission(struct doctor_findings *f, const struct permission 
                     NULL);
 }
 
+struct groups {
+    struct session *session;
+    json_t *list; /* NULL: not known */
+    bool answered;
+};
+
+static void on_groups(void *arg, struct kube_reply *reply) {
+    struct groups *g = arg;
+    if (reply->outcome == KUBE_OK) {
+        _cleanup_json_ json_t *v = json_loadb(reply->body.p, reply->body.len, 0, NULL);
+        g->list = json_incref(json_object_get(v, "groups"));
+    }
+    g->answered = true;
+    loop_stop(g->session->loop);
+}
+
+/* Discovery, which everybody may read; without an answer no system is taken to be there. */
+static json_t *read_groups(struct session *s) {
+    struct groups g = {.session = s};
+    kube_op_start(&s->conn.client, &(struct kube_op_spec){.path = "/apis"}, on_groups, &g);
+    while (!g.answered)
+        session_wait(s);
+    return g.list;
+}
+
+static bool is_asked(const struct permission *p, const json_t *groups) {
+    for (size_t i = 0; p->where && i < json_array_size(groups); i++)
+        if (str_same(json_str(json_array_get(groups, i), "name"), p->where))
+            return true;
+    return !p->where;
+}
+
 void doctor_ask_permissions(struct session *s, struct doctor_findings *f) {
     struct asking asking = {.session = s};
     VEC(struct review) reviews = VEC_INIT;
+    _cleanup_json_ json_t *groups = read_groups(s);
     for (size_t i = 0; i < n_permissions; i++)
-        for (const char *const *verb = permissions[i].verbs; *verb; verb++)
+        for (const char *const *verb = permissions[i].verbs;
+             *verb && is_asked(&permissions[i], groups); verb++)
             *vec_push(&reviews) = (struct review){&asking, &permissions[i], *verb, UNASKED, NULL};
     asking.pending = (int)reviews.len;
     for (size_t i = 0; i < reviews.len; i++) {

@@ -22,7 +22,8 @@ void doctor_findings_done(struct doctor_findings *f);
 
 /* 0, or the exit code after having said why: without a server there is nothing else to find. */
 int doctor_ask_server(struct session *s, struct doctor_findings *f);
-/* Each permission is asked from the server (SelfSubjectAccessReview), all at once. */
+/* Each permission is asked from the server (SelfSubjectAccessReview), all at once; those for
+ * systems that not every cluster has only where discovery shows them. */
 void doctor_ask_permissions(struct session *s, struct doctor_findings *f);
 
 #endif

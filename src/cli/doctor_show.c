@@ -9,12 +9,14 @@
 #include "base/mem.h"
 #include "base/nodeset.h"
 #include "base/utf8.h"
+#include "cli/finding_json.h"
 #include "cli/text.h"
 
-#define SCHEMA "slipway.doctor/1.1"
+#define SCHEMA "slipway.doctor/1.2"
 
 enum {
     SHOWN = 3,         /* of a group, in text */
+    CHECKS_SHOWN = 6,  /* findings of checks, in text */
     NODES_SHOWN = 120, /* columns of a node set, in text */
 };
 
@@ -37,6 +39,7 @@ static bool is_budget(enum lint_cause cause) {
     case LINT_SYNC_FAILED:
     case LINT_OVERLAP:
     case LINT_UNHEALTHY:
+    case LINT_DRY:
     case LINT_SHORT:
     case LINT_NOTHING:
         return true;
@@ -158,7 +161,47 @@ static void show_group(const struct lint_group *g, bool all, const char *prog, s
     }
 }
 
-static void show_sum(const struct lint *lint, bool all, struct term *out) {
+/* "Longhorn denies a drain of w[1-2] (LastReplica)". */
+static void add_check_title(const struct doctor_check *c, bool all, struct str *out) {
+    const struct check_finding *f = c->finding;
+    str_addf(out, "%s %s ", f->check->title, f->verdict == CHECK_DENY ? "denies" : "holds up");
+    str_addf(out, "%s of ", doctor_check_blocks(c) ? "a drain" : "what comes after a drain");
+    add_nodes(c->nodes, c->n_nodes, all, out);
+    str_addf(out, " (%s)",
+             blocker_row(f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code)->name);
+}
+
+static void show_check(const struct doctor_check *c, bool all, struct term *out) {
+    const struct check_finding *f = c->finding;
+    bool bad = f->verdict == CHECK_DENY;
+    _cleanup_str_ struct str title = STR_INIT, text = STR_INIT;
+    add_check_title(c, all, &title);
+    if (out->buf.len)
+        term_printf(out, "\n");
+    term_styled(out, bad ? STYLE_RED : STYLE_YELLOW,
+                term_glyph(bad ? GLYPH_BAD : GLYPH_WARN, out->utf8));
+    term_printf(out, " ");
+    fill(out, str_get(&title), 2, 2);
+    if (f->name)
+        str_addf(&text, "%s %s%s%s: ", f->kind, strna(f->ns), str_empty(f->ns) ? "" : "/", f->name);
+    str_add(&text, f->evidence);
+    term_printf(out, "    ");
+    fill(out, str_get(&text), 4, 6);
+    if (!f->hint)
+        return;
+    term_printf(out, "      - ");
+    fill(out, f->hint, 8, 8);
+}
+
+static void show_checks(const struct doctor_checks *c, bool all, const char *prog,
+                        struct term *out) {
+    for (size_t i = 0; i < c->n && (all || i < CHECKS_SHOWN); i++)
+        show_check(&c->list[i], all, out);
+    if (!all && c->n > CHECKS_SHOWN)
+        term_printf(out, "    and %zu more ('%s checks' shows them)\n", c->n - CHECKS_SHOWN, prog);
+}
+
+static void show_sum(const struct lint *lint, bool checked, bool all, struct term *out) {
     _cleanup_str_ struct str text = STR_INIT;
     if (lint->n_blocked) {
         str_addf(&text, "A drain of %zu of %zu node%s would be blocked: ", lint->n_blocked,
@@ -168,7 +211,7 @@ static void show_sum(const struct lint *lint, bool all, struct term *out) {
         str_addf(&text, "Nothing of %zu pod%s and %zu budget%s would block a drain of any node.",
                  lint->pods, plural(lint->pods), lint->budgets, plural(lint->budgets));
     }
-    term_printf(out, "%s", lint->n ? "\n" : "");
+    term_printf(out, "%s", lint->n || checked ? "\n" : "");
     fill(out, str_get(&text), 0, 4);
     if (lint->roomed && lint->roomed < lint->nodes) {
         str_reset(&text);
@@ -185,12 +228,16 @@ void doctor_text(const struct doctor_report *r, const char *prog, struct term *o
     show_findings(r->findings, out);
     for (size_t i = 0; i < r->findings->list.len; i++)
         n[r->findings->list.p[i].state]++;
+    if (r->checks) {
+        show_checks(r->checks, r->all, prog, out);
+        n[STATE_WARN] += (unsigned)r->checks->n;
+    }
     for (size_t i = 0; r->lint && i < r->lint->n; i++) {
         show_group(&r->lint->groups[i], r->all, prog, out);
         n[STATE_WARN] += lint_row(r->lint->groups[i].cause)->effect != LINT_REMARK;
     }
     if (r->lint)
-        show_sum(r->lint, r->all, out);
+        show_sum(r->lint, r->checks && r->checks->n, r->all, out);
     if (!r->only_lint)
         term_printf(out, "%u ok, %u warning%s, %u bad\n", n[STATE_GOOD], n[STATE_WARN],
                     plural(n[STATE_WARN]), n[STATE_BAD]);
@@ -223,8 +270,8 @@ static void add_row(struct table *t, const struct lint_group *g, const struct li
     _cleanup_str_ struct str name = STR_INIT, nodes = STR_INIT, object = STR_INIT;
     for (const char *p = f->kind; *p; p++)
         str_addc(&name, (char)tolower((unsigned char)*p));
-    str_addf(&name, "/%s/%s", f->ns, f->name);
-    str_addf(&object, "%s %s/%s", f->kind, f->ns, f->name);
+    str_addf(&name, "/%s%s%s", f->ns, *f->ns ? "/" : "", f->name);
+    str_addf(&object, "%s %s%s%s", f->kind, f->ns, *f->ns ? "/" : "", f->name);
     nodeset_fold(f->nodes, f->n_nodes, &nodes);
     table_row(t, str_get(&name));
     table_str(t, row->name);
@@ -317,6 +364,22 @@ static void write_group_item(struct jsonw *w, const struct lint_group *g) {
                row->code == WHY_NO_CODE ? NULL : blocker_row((enum blocker_code)row->code)->hint);
 }
 
+static void write_check_item(struct jsonw *w, const struct doctor_check *c) {
+    _cleanup_str_ struct str title = STR_INIT;
+    add_check_title(c, true, &title);
+    str_addf(&title, ": %s", c->finding->evidence);
+    write_item(w, "check", STATE_WARN, str_get(&title), c->finding->hint);
+}
+
+/* As a finding of `checks` (docs/checks.md), with all nodes that it is about. */
+static void write_check(struct jsonw *w, const struct doctor_check *c) {
+    jsonw_begin(w, '{');
+    jsonw_key(w, "finding");
+    finding_json(w, c->finding);
+    write_names(w, "nodes", c->nodes, c->n_nodes);
+    jsonw_end(w);
+}
+
 void doctor_json(const struct doctor_report *r, struct str *out) {
     struct jsonw w;
     jsonw_init(&w, out, true);
@@ -327,9 +390,17 @@ void doctor_json(const struct doctor_report *r, struct str *out) {
         const struct doctor_finding *f = &r->findings->list.p[i];
         write_item(&w, f->check, f->state, f->text, f->hint);
     }
+    for (size_t i = 0; r->checks && i < r->checks->n; i++)
+        write_check_item(&w, &r->checks->list[i]);
     for (size_t i = 0; r->lint && i < r->lint->n; i++)
         write_group_item(&w, &r->lint->groups[i]);
     jsonw_end(&w);
+    if (r->checks) {
+        jsonw_kbegin(&w, "checks", '[');
+        for (size_t i = 0; i < r->checks->n; i++)
+            write_check(&w, &r->checks->list[i]);
+        jsonw_end(&w);
+    }
     if (r->lint) {
         jsonw_kint(&w, "nodes", (int64_t)r->lint->nodes);
         jsonw_kint(&w, "pods", (int64_t)r->lint->pods);

@@ -2,12 +2,14 @@
 #ifndef CLI_DOCTOR_SHOW_H
 #define CLI_DOCTOR_SHOW_H
 
+#include "cli/doctor_checks.h"
 #include "cli/doctor_server.h"
 #include "engine/lint.h"
 
 struct doctor_report {
     const struct doctor_findings *findings; /* about the server and what drains have left behind */
     const struct lint *lint;                /* NULL: could not be looked at */
+    const struct doctor_checks *checks;     /* NULL: not looked at */
     bool all;                               /* in text: however many there are */
     bool only_lint;                         /* in text: no sum of the findings */
 };
@@ -17,7 +19,7 @@ struct doctor_report {
 void doctor_text(const struct doctor_report *r, const char *prog, struct term *out);
 /* A row for each finding of the lint; the name is KIND/NAMESPACE/NAME. */
 struct table *doctor_table(const struct lint *lint);
-/* schema slipway.doctor/1.1 (docs/doctor.md). */
+/* schema slipway.doctor/1.2 (docs/doctor.md). */
 void doctor_json(const struct doctor_report *r, struct str *out);
 
 #endif

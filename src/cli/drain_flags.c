@@ -251,8 +251,9 @@ const struct option_group drain_history_options = {
          .offset = FIELD(history),
          .arg = "FILE",
          .hint = HINT_FILE,
-         .help = "How long pods took to end in earlier drains: drain adds a line for each pod, "
-                 "rehearse reads them"},
+         .filled = true,
+         .help = "How long pods took to end and to start in earlier drains: drain adds a line for "
+                 "each, rehearse reads them"},
         {0}}};
 
 const struct option_group drain_progress_options = {

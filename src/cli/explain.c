@@ -16,9 +16,12 @@ static const char *const found[BLOCKER_CODES] = {
         "many healthy pods (desiredHealthy) as there are in all (expectedPods)",
     [BLOCKER_PDB_SYNC_FAILED] = "the budget's condition DisruptionAllowed has the reason "
                                 "SyncFailed",
-    [BLOCKER_PDB_NO_BUDGET] = "the budget's status says disruptionsAllowed 0, or is older than "
-                              "its spec; the API server answers an eviction with 429 and the "
-                              "cause DisruptionBudget",
+    [BLOCKER_PDB_NO_BUDGET] =
+        "the budget's status says disruptionsAllowed 0, or is older than "
+        "its spec; the API server answers an eviction with 429 and the "
+        "cause DisruptionBudget. Beforehand, that it allows something and "
+        "the replacements of the first pods to go would find no room, so that "
+        "it stays at 0",
     [BLOCKER_BARE_POD] = "no owner of the pod is its controller, or the DaemonSet that it names "
                          "does not exist",
     [BLOCKER_DAEMON_POD] = "the pod's controller is a DaemonSet, of whatever group, "
@@ -30,9 +33,10 @@ static const char *const found[BLOCKER_CODES] = {
                         "for the pod's replacement",
     [BLOCKER_TERMINATING_STUCK] = "a minute after the end of its grace period (deletionTimestamp) "
                                   "the pod is still there",
-    [BLOCKER_NODE_NOT_READY] = "the node's condition Ready is not True",
+    [BLOCKER_NODE_NOT_READY] = "the node's condition Ready is False, or it has none yet",
     [BLOCKER_FINALIZER_STUCK] = "the pod has been deleted, has finished or is past its grace "
-                                "period, and metadata.finalizers is not empty",
+                                "period, and metadata.finalizers is not empty; beforehand, that "
+                                "the pod has a finalizer which is not one of Kubernetes' own",
     [BLOCKER_NODE_UNREACHABLE] = "the node's condition Ready is Unknown: its lease was not "
                                  "renewed; the pods that were asked to go are still there",
     [BLOCKER_VOLUME_ATTACHED] = "a VolumeAttachment names the node and a volume that no pod there "
@@ -61,7 +65,9 @@ static const char *const found[BLOCKER_CODES] = {
     [BLOCKER_SURGE_PENDING] = "with --surge: the Deployment was given one replica more, and its "
                               "status does not count it as available",
     [BLOCKER_NOT_RESCHEDULED] = "with --wait-rescheduled: the status of the owner counts fewer "
-                                "replicas as available than its spec wants",
+                                "replicas as available than its spec wants. In a plan and in "
+                                "doctor: a StatefulSet makes its pods in order (OrderedReady), and "
+                                "one with a lower number is not ready or finds no room",
     [BLOCKER_MAX_UNAVAILABLE] = "so many nodes are being worked on as --max-unavailable, "
                                 "--parallel or the limit of zones allows",
     [BLOCKER_CORDON_CONTENDED] = "the patch that cordons the node is answered with 409 again and "

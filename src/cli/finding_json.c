@@ -2,6 +2,7 @@
 #include "cli/finding_json.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 const char *finding_gate(size_t i, enum check_when *when) {
     static const struct {
@@ -12,6 +13,12 @@ const char *finding_gate(size_t i, enum check_when *when) {
         return NULL;
     *when = gates[i].when;
     return gates[i].word;
+}
+
+bool finding_same(const struct check_finding *a, const struct check_finding *b) {
+    return a->check == b->check && a->verdict == b->verdict && a->when == b->when &&
+           a->code == b->code && str_same(a->kind, b->kind) && str_same(a->ns, b->ns) &&
+           str_same(a->name, b->name) && str_same(a->evidence, b->evidence);
 }
 
 void finding_json(struct jsonw *w, const struct check_finding *f) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -22,7 +23,8 @@ static int64_t seconds(const json_t *v) {
 }
 
 /* -EILSEQ: it was cut off. */
-static int read_line(const char *text, size_t len, struct habits *to, size_t *n, struct err *err) {
+static int read_line(const char *text, size_t len, struct habits *to, struct lags *lags,
+                     struct history_seen *seen, struct err *err) {
     _cleanup_json_ json_t *v = len <= LINE_MAX_BYTES ? json_loadb(text, len, 0, NULL) : NULL;
     if (!v && *text == '{')
         return err_set(err, EILSEQ, "this is no line of a history: it is not whole");
@@ -41,11 +43,19 @@ static int read_line(const char *text, size_t len, struct habits *to, size_t *n,
         habits_note(to, workload, HABIT_STOP, stop);
     if (up >= 0)
         habits_note(to, workload, HABIT_UP, up);
-    *n += (stop >= 0) + (up >= 0);
+    if (lags)
+        lags_note(lags, strna(json_str(v, "drain")),
+                  &(struct lags_seen){.answer = seconds(json_object_get(v, "answer")),
+                                      .place = seconds(json_object_get(v, "place")),
+                                      .turn = seconds(json_object_get(v, "turn")),
+                                      .begin = seconds(json_object_get(v, "begin"))});
+    seen->observations += (size_t)(stop >= 0) + (size_t)(up >= 0);
+    seen->ups += up >= 0;
     return 0;
 }
 
-int history_read(const char *path, struct habits *to, struct history_seen *seen, struct err *err) {
+int history_read(const char *path, struct habits *to, struct lags *lags, struct history_seen *seen,
+                 struct err *err) {
     _cleanup_free_ char *text = NULL;
     size_t len, line = 0;
     *seen = (struct history_seen){0};
@@ -56,7 +66,7 @@ int history_read(const char *path, struct habits *to, struct history_seen *seen,
     for (const char *p = text; (end = memchr(p, '\n', len - (size_t)(p - text))); p = end + 1) {
         _cleanup_err_ struct err why = ERR_INIT;
         line++;
-        int wrong = end > p ? read_line(p, (size_t)(end - p), to, &seen->observations, &why) : 0;
+        int wrong = end > p ? read_line(p, (size_t)(end - p), to, lags, seen, &why) : 0;
         seen->cut += wrong == -EILSEQ;
         if (wrong && wrong != -EILSEQ)
             return err_set(err, EINVAL, "%s:%zu: %s", path, line, err_msg(&why));
@@ -66,8 +76,49 @@ int history_read(const char *path, struct habits *to, struct history_seen *seen,
     return 0;
 }
 
-void history_line(const struct drain_node *node, const struct drain_pod *pod, int64_t now,
-                  struct str *out) {
+static void key_seconds(struct jsonw *w, const char *key, int64_t usec) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.3f", (double)usec / 1e6);
+    jsonw_key(w, key);
+    jsonw_raw(w, text);
+}
+
+/* What both lines begin with. */
+static void begin_line(struct jsonw *w, struct str *out, const char *drain, int64_t now,
+                       const struct str *workload, const char *pod, const char *node) {
+    char time[TIMEFMT_LEN];
+    jsonw_init(w, out, false);
+    jsonw_begin(w, '{');
+    jsonw_kint(w, "v", HISTORY_VERSION);
+    jsonw_kstr(w, "time", time_format(now, false, time));
+    jsonw_kstr(w, "drain", drain);
+    jsonw_kstr(w, "workload", str_get(workload));
+    jsonw_kstr(w, "pod", pod);
+    jsonw_kstr(w, "node", node);
+}
+
+void history_log_done(struct history_log *log) {
+    for (size_t i = 0; i < log->readies.len; i++)
+        free(log->readies.p[i].workload);
+    vec_done(&log->readies);
+}
+
+/* How long ago, when it was told to go, the pod had got ready that it had waited for; -1 when it
+ * has not waited. */
+static int64_t turn_of(const struct history_log *log, const char *workload,
+                       const struct drain_pod *pod) {
+    for (size_t i = log->readies.len; i-- > 0;) {
+        const struct history_ready *r = &log->readies.p[i];
+        if (r->time <= pod->first_try)
+            return -1;
+        if (r->time <= pod->accepted && streq(r->workload, workload))
+            return pod->accepted - r->time;
+    }
+    return -1;
+}
+
+void history_line(struct history_log *log, const struct drain_node *node,
+                  const struct drain_pod *pod, int64_t now, struct str *out) {
     if (pod->state != DRAIN_POD_GONE || !pod->accepted || pod->gone < pod->accepted)
         return;
     const char *slash = strchr(strna(pod->owner), '/');
@@ -75,18 +126,33 @@ void history_line(const struct drain_node *node, const struct drain_pod *pod, in
         slash ? xstrndup(pod->owner, (size_t)(slash - pod->owner)) : xstrdup("");
     _cleanup_str_ struct str workload = STR_INIT;
     workload_name_of(pod->ns, strna(pod->name), kind, slash ? slash + 1 : NULL, &workload);
-    char time[TIMEFMT_LEN], stop[32];
-    (void)snprintf(stop, sizeof stop, "%.3f", (double)(pod->gone - pod->accepted) / 1e6);
+    int64_t turn = turn_of(log, str_get(&workload), pod);
     struct jsonw w;
-    jsonw_init(&w, out, false);
-    jsonw_begin(&w, '{');
-    jsonw_kint(&w, "v", HISTORY_VERSION);
-    jsonw_kstr(&w, "time", time_format(now, false, time));
-    jsonw_kstr(&w, "workload", str_get(&workload));
-    jsonw_kstr(&w, "pod", pod->name);
-    jsonw_kstr(&w, "node", node ? node->name : "");
-    jsonw_key(&w, "stop");
-    jsonw_raw(&w, stop);
+    begin_line(&w, out, log->drain, now, &workload, pod->name, node ? node->name : "");
+    key_seconds(&w, "stop", pod->gone - pod->accepted);
+    if (pod->answer > 0)
+        key_seconds(&w, "answer", pod->answer);
+    if (turn >= 0)
+        key_seconds(&w, "turn", turn);
+    /* The first that is gone was among the first that were asked. */
+    if (log->started && !log->begun && pod->first_try >= log->started)
+        key_seconds(&w, "begin", pod->first_try - log->started);
+    log->begun = true;
     jsonw_end(&w);
     str_addc(out, '\n');
+}
+
+void history_start_line(struct history_log *log, const struct start_seen *start, int64_t now,
+                        struct str *out) {
+    _cleanup_str_ struct str workload = STR_INIT;
+    workload_name(start->pod, &workload);
+    struct jsonw w;
+    begin_line(&w, out, log->drain, now, &workload, strna(start->pod->meta.name),
+               strna(start->pod->node_name));
+    key_seconds(&w, "up", start->up);
+    if (start->place >= 0)
+        key_seconds(&w, "place", start->place);
+    jsonw_end(&w);
+    str_addc(out, '\n');
+    *vec_push(&log->readies) = (struct history_ready){str_take(&workload), now};
 }

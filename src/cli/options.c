@@ -165,6 +165,8 @@ static int set_value(const struct option *o, void *base, const char *value, stru
     case OPTION_FLAG:
         return govalue_bool(value, field, err);
     case OPTION_STRING:
+        if (o->filled && !*value)
+            return err_set(err, EINVAL, "it is empty");
         *(const char **)field = *value ? value : NULL;
         return 0;
     case OPTION_INT:

@@ -57,6 +57,7 @@ struct option {
     int min, max;             /* of OPTION_INT */
     bool stops;               /* nothing after it is looked at (--help) */
     bool hidden;              /* not in help, manual and completion */
+    bool filled;        /* of OPTION_STRING: an empty text is an error, not the same as none */
     bool late;          /* the message of parse() is all that is said about a wrong value: what
                            kubectl finds out only when it runs the command */
     const char *called; /* in messages: kubectl's name of it, where ours is another; or NULL */

@@ -18,9 +18,14 @@ enum { FILE_MAX = 512 << 20 };
 
 /* --- reading --- */
 
+/* What is shown has a line each: whoever wrote the file does not begin another. */
 static const char *text_of(struct arena *arena, const json_t *obj, const char *key) {
     const char *s = strna(json_str(obj, key));
-    return arena_strndup(arena, s, strlen(s));
+    char *copy = arena_strndup(arena, s, strlen(s));
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    return copy;
 }
 
 static int read_pod(struct arena *arena, const json_t *v, struct saved_pod *out) {
@@ -195,6 +200,15 @@ size_t plan_file_compare(const struct plan_file *f, const struct plan *now, stru
     return n;
 }
 
+bool plan_file_foreign(const struct plan_file *f, const struct plan *now) {
+    for (size_t i = 0; i < f->n; i++) {
+        const struct plan_node *b = node_now(now, f->nodes[i].name);
+        if (b && streq(f->nodes[i].uid, strna(b->node->meta.uid)))
+            return false;
+    }
+    return true;
+}
+
 /* --- beside the cluster as it is now --- */
 
 /* The flags of the file are those of a drain, and are read as such. */
@@ -233,6 +247,11 @@ static int plan_again(struct cli *cli, struct saved_plan *s) {
     if (rc)
         return rc;
     rc = planning_make(cli, &s->flags, &args, true, &r);
+    const char *server = rc ? "" : strna(r.session.conn.config->server);
+    s->foreign = !rc && !streq(s->file.server, server) && plan_file_foreign(&s->file, &r.plan);
+    if (s->foreign)
+        s->n_changes +=
+            tell(s, "~ the plan is of another cluster, %s; this is %s", s->file.server, server);
     if (!rc && s->file.edited)
         s->n_changes += tell(s, "~ the plan was edited after it was saved");
     if (!rc && !streq(s->file.rules, args.rules_id))
@@ -248,6 +267,8 @@ int saved_plan_check(struct cli *cli, const char *path, const struct connection_
                      struct saved_plan *s) {
     _cleanup_err_ struct err err = ERR_INIT;
     *s = (struct saved_plan){.changes = STR_INIT};
+    if (!*path)
+        return cli_usage(cli, "FILE is empty");
     if (plan_file_read(path, &cli->arena, &s->file, &err))
         return cli_fail(cli, EXIT_USAGE, "%s", err_msg(&err));
     if (!s->file.n)

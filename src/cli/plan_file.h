@@ -36,6 +36,9 @@ int plan_file_parse(const char *text, size_t len, const char *path, struct arena
  * the nodes, the pods that shall go and what was said of each of them. Returns how many. */
 size_t plan_file_compare(const struct plan_file *f, const struct plan *now, struct str *out);
 
+/* Whether no node of the plan is the one that it was. */
+bool plan_file_foreign(const struct plan_file *f, const struct plan *now);
+
 /* --- beside the cluster as it is now --- */
 
 struct saved_plan {
@@ -44,6 +47,7 @@ struct saved_plan {
     const char **names;       /* in its order */
     struct str changes;       /* a line each */
     size_t n_changes;
+    bool foreign; /* of another cluster: none of its nodes is here, nor is the address the same */
 };
 
 /* Reads the file, plans again and compares. 0, or the exit code after having said why. The texts

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/nodeset.h"
+#include "base/shell.h"
 #include "base/vec.h"
 #include "cli/drain_words.h"
 
@@ -35,8 +36,30 @@ static bool same_second(int64_t a, int64_t b) {
     return a == PLAN_NO_TIME || b == PLAN_NO_TIME ? a == b : a / USEC_PER_SEC == b / USEC_PER_SEC;
 }
 
+/* Its replacement is made after another's, which does not come. */
+static bool is_unmade(const struct plan_pod *p) {
+    return p->verdict == PLAN_HOMELESS && p->blocker.code == BLOCKER_NOT_RESCHEDULED;
+}
+
+static size_t unmade_on(const struct plan_node *n) {
+    size_t unmade = 0;
+    for (size_t i = 0; i < n->n_pods; i++)
+        unmade += is_unmade(&n->pods[i]);
+    return unmade;
+}
+
+/* How the node fares, in a word: that it goes or waits for a while is the same to an operator. */
+static const char *fares(const struct plan_node *n) {
+    bool unmade = n->count[PLAN_HOMELESS] && unmade_on(n) == n->count[PLAN_HOMELESS];
+    return n->verdict == PLAN_NEVER      ? "never"
+           : n->verdict == PLAN_UNSURE   ? "unsure"
+           : n->verdict != PLAN_HOMELESS ? "drains"
+           : unmade                      ? "not made"
+                                         : "no room";
+}
+
 static bool together(const struct plan_node *a, const struct plan_node *b) {
-    return a->verdict == b->verdict && same_second(a->begins, b->begins) &&
+    return streq(fares(a), fares(b)) && same_second(a->begins, b->begins) &&
            same_second(a->ends, b->ends);
 }
 
@@ -50,14 +73,6 @@ static enum style style_of(enum plan_verdict v) {
     return v == PLAN_NEVER                          ? STYLE_RED
            : v == PLAN_UNSURE || v == PLAN_HOMELESS ? STYLE_YELLOW
                                                     : STYLE_NONE;
-}
-
-/* How the node fares, in a word: that it goes or waits for a while is the same to an operator. */
-static const char *fares(const struct plan_node *n) {
-    return n->verdict == PLAN_NEVER      ? "never"
-           : n->verdict == PLAN_UNSURE   ? "unsure"
-           : n->verdict == PLAN_HOMELESS ? "no room"
-                                         : "drains";
 }
 
 struct row {
@@ -79,36 +94,93 @@ static void row_add(const struct plan *p, size_t from, size_t to, struct row *ou
     free(names);
 }
 
+enum {
+    FACTS = 43,     /* columns of what is said of nodes beside their names */
+    NAMES_MIN = 12, /* and of the names: with less there are no columns */
+    NAMES_MAX = 40,
+};
+
+/* A set of nodes that may be broken between them. */
+static void names_fill(struct line *l, const char *nodes, size_t indent) {
+    _cleanup_str_ struct str text = STR_INIT;
+    bool inside = false;
+    for (; *nodes; nodes++) {
+        inside = *nodes == '[' || (inside && *nodes != ']');
+        str_addc(&text, *nodes);
+        str_add(&text, *nodes == ',' && !inside ? " " : "");
+    }
+    line_fill(l, STYLE_NONE, str_get(&text), indent, SIZE_MAX);
+}
+
+/* In columns. Names that are too long for theirs have lines of their own. */
+static void print_row(const struct row *r, const struct screen *s, size_t width, struct str *out) {
+    char begins[TIMEFMT_LEN], takes[TIMEFMT_LEN], count[24] = "";
+    if (r->n > 1)
+        snprintf(count, sizeof count, "(%zu)", r->n);
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    if (strlen(r->nodes) <= width) {
+        line_put(&l, STYLE_NONE, r->nodes);
+    } else {
+        names_fill(&l, r->nodes, INDENT + 2);
+        line_end(&l);
+        l = line_begin(out, s);
+    }
+    line_to(&l, INDENT + width + 3);
+    line_putf(&l, STYLE_NONE, "%-7s %6zu   ", count, r->pods);
+    line_putf(&l, style_of(r->first->verdict), "%-8s", fares(r->first));
+    line_putf(&l, STYLE_NONE, " %8s %8s", moment(r->first, begins), lasts(r->first, takes));
+    line_end(&l);
+}
+
+/* On a narrow screen, as a sentence. */
+static void print_narrow(const struct row *r, const struct screen *s, struct str *out) {
+    char begins[TIMEFMT_LEN], takes[TIMEFMT_LEN];
+    _cleanup_str_ struct str text = STR_INIT;
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    names_fill(&l, r->nodes, INDENT + 2);
+    line_end(&l);
+    l = line_begin(out, s);
+    line_to(&l, INDENT + 3);
+    line_put(&l, style_of(r->first->verdict), fares(r->first));
+    line_put(&l, STYLE_NONE, ": ");
+    if (r->n > 1)
+        str_addf(&text, "%zu nodes, ", r->n);
+    str_addf(&text, "%zu pod%s", r->pods, s_of(r->pods));
+    if (r->first->begins != PLAN_NO_TIME)
+        str_addf(&text, ", %s%s", r->first->begins ? "at " : "", moment(r->first, begins));
+    if (r->first->ends != PLAN_NO_TIME)
+        str_addf(&text, " for %s", lasts(r->first, takes));
+    line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 3, SIZE_MAX);
+    line_end(&l);
+}
+
 static void print_rows(const struct plan *p, const struct screen *s, struct str *out) {
     VEC(struct row) rows = VEC_INIT;
-    size_t width = strlen("NODES");
+    size_t width = strlen("NODES"), room = (size_t)MAX_OF(s->columns, 0);
+    room = room > INDENT + 3 + FACTS ? room - (INDENT + 3 + FACTS) : 0;
     for (size_t from = 0, to; from < p->n; from = to) {
         for (to = from + 1; to < p->n && together(&p->nodes[from], &p->nodes[to]);)
             to++;
         struct row *r = vec_push(&rows);
         row_add(p, from, to, r);
-        width = MAX_OF(width, MIN_OF(strlen(r->nodes), (size_t)40));
+        width = MAX_OF(width, MIN_OF(strlen(r->nodes), MIN_OF(room, (size_t)NAMES_MAX)));
     }
+    bool narrow = room < width && room < NAMES_MIN;
     struct line l = line_begin(out, s);
     line_to(&l, INDENT);
-    line_put(&l, STYLE_BOLD, "NODES");
+    line_put(&l, STYLE_BOLD, narrow ? "Nodes" : "NODES");
     line_to(&l, INDENT + width + 3);
-    line_putf(&l, STYLE_BOLD, "%-7s %6s   %-8s %8s %8s", "", "PODS", "", "BEGINS", "TAKES");
+    if (!narrow)
+        line_putf(&l, STYLE_BOLD, "%-7s %6s   %-8s %8s %8s", "", "PODS", "", "BEGINS", "TAKES");
     line_end(&l);
     for (size_t i = 0; i < rows.len; i++) {
-        const struct row *r = &rows.p[i];
-        char begins[TIMEFMT_LEN], takes[TIMEFMT_LEN], count[24] = "";
-        if (r->n > 1)
-            snprintf(count, sizeof count, "(%zu)", r->n);
-        l = line_begin(out, s);
-        line_to(&l, INDENT);
-        line_put_max(&l, STYLE_NONE, r->nodes, width);
-        line_to(&l, INDENT + width + 3);
-        line_putf(&l, STYLE_NONE, "%-7s %6zu   ", count, r->pods);
-        line_putf(&l, style_of(r->first->verdict), "%-8s", fares(r->first));
-        line_putf(&l, STYLE_NONE, " %8s %8s", moment(r->first, begins), lasts(r->first, takes));
-        line_end(&l);
-        free(r->nodes);
+        if (narrow)
+            print_narrow(&rows.p[i], s, out);
+        else
+            print_row(&rows.p[i], s, width, out);
+        free(rows.p[i].nodes);
     }
     vec_done(&rows);
 }
@@ -280,14 +352,20 @@ static void print_counts(const struct plan *p, const struct screen *s, struct st
                  {PLAN_HOMELESS, "without room elsewhere"},
                  {PLAN_UNSURE, "nobody can tell when"},
                  {PLAN_NEVER, "never"}};
-    size_t all = 0;
+    size_t all = 0, unmade = 0;
     _cleanup_str_ struct str text = STR_INIT;
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         all += p->count[parts[i].v];
+    for (size_t i = 0; i < p->n; i++)
+        unmade += unmade_on(&p->nodes[i]);
     str_addf(&text, "%zu pod%s to evict", all, s_of(all));
-    for (size_t i = 0, n = 0; i < ARRAY_LEN(parts); i++)
-        if (p->count[parts[i].v])
-            str_addf(&text, "%s%zu %s", n++ ? ", " : ": ", p->count[parts[i].v], parts[i].words);
+    for (size_t i = 0, n = 0; i < ARRAY_LEN(parts); i++) {
+        size_t count = p->count[parts[i].v] - (parts[i].v == PLAN_HOMELESS ? unmade : 0);
+        if (count)
+            str_addf(&text, "%s%zu %s", n++ ? ", " : ": ", count, parts[i].words);
+        if (parts[i].v == PLAN_HOMELESS && unmade)
+            str_addf(&text, "%s%zu not made again", n++ ? ", " : ": ", unmade);
+    }
     if (p->count[PLAN_STAYS])
         str_addf(&text, "; %zu stay%s", p->count[PLAN_STAYS], p->count[PLAN_STAYS] == 1 ? "s" : "");
     struct line l = line_begin(out, s);
@@ -331,16 +409,8 @@ static void print_time(const struct plan *p, const struct screen *s, struct str 
 }
 
 static void print_word(const char *word, struct str *out) {
-    bool quote = !*word || strpbrk(word, "[](),!&^;'\" *?$|<>{}~`#\\");
     str_addc(out, ' ');
-    if (!quote) {
-        str_add(out, word);
-        return;
-    }
-    str_addc(out, '\'');
-    for (; *word; word++)
-        str_add(out, *word == '\'' ? "'\\''" : (char[]){*word, 0});
-    str_addc(out, '\'');
+    shell_add(out, word);
 }
 
 /* The nodes and flags, as a shell takes them. */
@@ -362,10 +432,13 @@ void plan_text(const struct plan_shown *shown, const struct screen *s, struct st
     const struct plan *p = shown->plan;
     struct line l = line_begin(out, s);
     const char *dot = s->utf8 ? "·" : "-";
+    _cleanup_str_ struct str rest = STR_INIT;
     line_putf(&l, STYLE_BOLD, "Plan %s", shown->id);
-    line_putf(&l, STYLE_NONE, " %s %zu node%s", dot, p->n, s_of(p->n));
+    line_put(&l, STYLE_NONE, " ");
+    str_addf(&rest, "%s %zu node%s", dot, p->n, s_of(p->n));
     if (p->most_at_once)
-        line_putf(&l, STYLE_NONE, " %s at most %zu at a time", dot, p->most_at_once);
+        str_addf(&rest, " %s at most %zu at a time", dot, p->most_at_once);
+    line_fill(&l, STYLE_NONE, str_get(&rest), INDENT, SIZE_MAX);
     line_end(&l);
     str_addc(out, '\n');
     print_rows(p, s, out);

@@ -62,6 +62,8 @@ static void add_nodes(struct jsonw *w, const struct rehearse_sum *m) {
         jsonw_kopt(w, "error", e->error);
         jsonw_kint(w, "podsToGo", e->total);
         jsonw_kint(w, "podsLeft", e->left);
+        if (e->emptied)
+            jsonw_kbool(w, "emptied", true);
         add_pods(w, e);
         jsonw_end(w);
     }
@@ -78,6 +80,7 @@ static void add_waits(struct jsonw *w, const struct rehearse_sum *m) {
         jsonw_kopt(w, "kind", x->example->kind);
         jsonw_kopt(w, "object", x->example->object);
         jsonw_kopt(w, "message", x->example->message);
+        jsonw_kopt(w, "check", rehearse_check(x->example));
         jsonw_kstr(w, "hint", row->hint);
         jsonw_kint(w, "runs", (int64_t)x->runs);
         jsonw_kint(w, "endlessRuns", (int64_t)x->open);
@@ -140,6 +143,24 @@ static void add_runs(struct jsonw *w, const struct rehearsal *runs, size_t n) {
     jsonw_end(w);
 }
 
+static void key_range(struct jsonw *w, const char *key, const int64_t range[2]) {
+    jsonw_kbegin(w, key, '{');
+    key_seconds(w, "least", range[0]);
+    key_seconds(w, "most", range[1]);
+    jsonw_end(w);
+}
+
+static void add_lags(struct jsonw *w, const struct lags_basis *l) {
+    jsonw_kbegin(w, "controlPlane", '{');
+    jsonw_kint(w, "drains", (int64_t)l->drains);
+    jsonw_kbool(w, "assumed", !l->drains);
+    key_range(w, "answer", l->answer);
+    key_range(w, "step", l->step);
+    key_range(w, "budget", l->budget);
+    key_range(w, "begin", l->begin);
+    jsonw_end(w);
+}
+
 static void add_basis(struct jsonw *w, const struct rehearse_sum *m,
                       const struct rehearse_basis *b) {
     char time[TIMEFMT_LEN];
@@ -149,10 +170,12 @@ static void add_basis(struct jsonw *w, const struct rehearse_sum *m,
     jsonw_kint(w, "nodes", (int64_t)b->nodes);
     jsonw_kint(w, "pods", (int64_t)b->pods);
     jsonw_kint(w, "observations", (int64_t)b->observed);
+    jsonw_kint(w, "startsObserved", (int64_t)b->ups);
     jsonw_kint(w, "workloadsStopped", (int64_t)b->stop.workloads);
     jsonw_kint(w, "stopsAssumed", (int64_t)b->stop.assumed);
     jsonw_kint(w, "workloadsStarted", (int64_t)b->start.workloads);
     jsonw_kint(w, "startsAssumed", (int64_t)b->start.assumed);
+    add_lags(w, &b->lags);
     jsonw_kint(w, "podsMovedBefore", (int64_t)m->moved);
     jsonw_kint(w, "objectsNotSimulated", (int64_t)b->gaps.unknown);
     jsonw_kint(w, "objectsNotValid", (int64_t)b->gaps.invalid);
@@ -172,6 +195,7 @@ void rehearse_json(const struct rehearse_sum *sum, const struct rehearsal *runs,
     jsonw_kint(&w, "exitCode", sum->code);
     jsonw_kint(&w, "wholeRuns", (int64_t)sum->whole);
     jsonw_kint(&w, "haltedRuns", (int64_t)sum->halted);
+    key_seconds(&w, "haltAfter", REHEARSAL_HALT);
     key_spread(&w, "took", &sum->took);
     add_nodes(&w, sum);
     add_waits(&w, sum);

@@ -26,6 +26,7 @@ static void put_node(struct str *out, const struct rehearsal_node *n) {
     put(out, n->ended);
     put(out, n->total);
     put(out, n->left);
+    put(out, n->emptied);
     put_text(out, n->error);
     put(out, (int64_t)n->pods.len);
     for (size_t i = 0; i < n->pods.len; i++) {
@@ -130,6 +131,7 @@ static void get_node(struct reader *r, struct rehearsal_node *n) {
     n->ended = get(r);
     n->total = (unsigned)get(r);
     n->left = (unsigned)get(r);
+    n->emptied = get(r) != 0;
     n->error = get_text(r);
     size_t len = get_len(r);
     for (size_t i = 0; i < len && !r->bad; i++) {

@@ -2,11 +2,9 @@
 #include "cli/rehearse_run.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
 #include "base/timefmt.h"
 #include "cli/drain_blockers.h"
 #include "cli/drain_lines.h"
@@ -18,21 +16,16 @@
 
 /* How long the copy may take to come to rest before it begins: heartbeats, budgets. */
 #define WARM_UP SEC(10)
-/* When no pod has moved and no node has got on for so long, nothing will come of it. Longer than
- * any time-out of Kubernetes' controllers (six minutes for a volume of a lost node). */
-#define HALT SEC(1800)
+/* What is asked one after the other before the first pod is: lists, what the server has, the
+ * cordon, and that it is there. */
+enum { FIRST_REQUESTS = 4 };
 /* Nobody plans for longer. */
 #define MOST SEC(7 * 86400)
-/* From a client to its API server and back. What the parts of a control plane take from one step to
- * the next goes with it: the simulated ones are as fast as on a machine with nothing else to do,
- * and real ones are not. */
-#define LATENCY_LEAST MSEC(20)
-#define LATENCY_TIMES 20 /* so much more it may be */
-
 struct run {
     struct rehearsal *out;
     struct fleet *fleet;
     struct loop *loop;
+    int64_t taken; /* wall clock: as it is in the copy, before it moves */
     int64_t begun; /* wall clock */
     int64_t moved; /* when something last did, since it began */
     struct drain_run *drain;
@@ -278,6 +271,7 @@ static void take_result(struct run *r) {
             .began = since_begin(r, nodes[i]->started),
             .ended = since_begin(r, nodes[i]->ended),
             .total = nodes[i]->total,
+            .emptied = nodes[i]->phase == DRAIN_DETACHING,
             .error = str_empty(nodes[i]->error) ? NULL : xstrdup(nodes[i]->error),
         };
         for (size_t k = 0; k < nodes[i]->n_pods; k++)
@@ -303,7 +297,7 @@ static void play(struct run *r) {
     int64_t next;
     while (!r->over && !r->failed && (next = loop_next(r->loop)) >= 0) {
         loop_advance(r->loop, next);
-        if (now_of(r) - r->moved > HALT || now_of(r) > MOST) {
+        if (now_of(r) - r->moved > REHEARSAL_HALT || now_of(r) > MOST) {
             r->out->halted = true;
             return;
         }
@@ -326,11 +320,19 @@ static void see_budgets(struct run *r) {
     shelf_listen(r->fleet->pdbs->shelf, on_budget, r);
 }
 
-static void drain(struct run *r, struct kube_client *client, const struct rehearse_opts *opts) {
+/* A program has to be started, to find its server and to read much at once, which is answered later
+ * than what it asks one by one: what is more than its first requests take here. */
+static int64_t slow_start(const struct lags_drawn *lags) {
+    return MAX_OF(lags->begin - FIRST_REQUESTS * lags->answer, 0);
+}
+
+static void drain(struct run *r, struct kube_client *client, const struct rehearse_opts *opts,
+                  const struct lags_drawn *lags) {
     struct drain_run_opts o = {
         .drain = *opts->drain,
         .names = opts->names,
         .n_names = opts->n_names,
+        .checks = opts->drain->skip_checks != (1u << n_checks) - 1,
         .selected = opts->selected,
         .seed = opts->seed,
         .note = on_note,
@@ -340,9 +342,11 @@ static void drain(struct run *r, struct kube_client *client, const struct rehear
         .arg = r,
     };
     o.drain.seed = opts->seed;
+    o.drain.checks_now = r->taken;
     o.drain.holder.since = loop_wall(r->loop);
     r->begun = loop_wall(r->loop);
     see_budgets(r);
+    loop_advance(r->loop, slow_start(lags));
     r->drain = drain_run_new(client, &o);
     play(r);
     if (!r->failed && drain_run_engine(r->drain))
@@ -351,32 +355,27 @@ static void drain(struct run *r, struct kube_client *client, const struct rehear
     drain_run_free(r->drain);
 }
 
-/* One for a run, since a control plane that is slow now is slow all the time; small ones are as
- * likely as large ones by their magnitude. */
-static int64_t latency_of(uint64_t seed) {
-    struct prng random = {~seed}; /* another one than that of the pods */
-    double chance = (double)prng_range(&random, 0, 1 << 24) / (1 << 24);
-    return (int64_t)((double)LATENCY_LEAST * pow(LATENCY_TIMES, chance));
-}
-
 int rehearse_run(struct sim *s, const struct rehearse_opts *opts, struct rehearsal *out,
                  struct err *err) {
     struct world *world = sim_world(s);
-    int64_t latency = latency_of(opts->seed);
-    struct run r = {.out = out, .fleet = sim_fleet(s)};
+    struct lags_drawn lags = lags_draw(opts->lags, opts->seed);
+    struct run r = {.out = out, .fleet = sim_fleet(s), .taken = world->clock.now};
     *out = (struct rehearsal){.seed = opts->seed};
     r.loop = loop_new_virtual(world->clock.now);
+    world->lag = lags.step;
+    world->budget_lag = lags.budget;
     struct pace *pace = pace_new(r.loop, world, 1);
     struct kube_client client = {
-        .transport = sim_transport_new(
-            r.loop, sim_api(s), pace,
-            &(struct sim_transport_options){
-                .seed = opts->seed, .latency_min = latency / 2, .latency_max = latency * 3 / 2}),
+        .transport =
+            sim_transport_new(r.loop, sim_api(s), pace,
+                              &(struct sim_transport_options){.seed = opts->seed,
+                                                              .latency_min = lags.answer / 2,
+                                                              .latency_max = lags.answer * 3 / 2}),
         .loop = r.loop,
         .pool = pool_new(type_drop),
     };
     warm_up(&r);
-    drain(&r, &client, opts);
+    drain(&r, &client, opts, &lags);
     kube_transport_free(client.transport);
     pool_free(client.pool);
     pace_free(pace);

@@ -1,11 +1,20 @@
 /* One rehearsal: the real engine and the real executor drain nodes of a simulated cluster, whose
- * clock jumps, and what happens is written down. Times are microseconds since the drain began. */
+ * clock jumps, and what happens is written down. Times are microseconds since the drain began.
+ *
+ * The checks of storage and quorums are obeyed as in a drain. They go by objects that nobody
+ * changes in a copy, but for pods and nodes: what such a check waits for may never come here. */
 #ifndef CLI_REHEARSE_RUN_H
 #define CLI_REHEARSE_RUN_H
 
+#include "base/timefmt.h"
 #include "base/vec.h"
+#include "cli/lags.h"
 #include "engine/drain.h"
 #include "sim/sim.h"
+
+/* When no pod has moved and no node has got on for so long, nothing will come of it. Longer than
+ * any time-out of Kubernetes' controllers (six minutes for a volume of a lost node). */
+#define REHEARSAL_HALT SEC(1800)
 
 struct rehearsal_pod {
     char *ns, *name, *owner;
@@ -21,6 +30,7 @@ struct rehearsal_node {
     enum drain_phase phase;
     int64_t began, ended;           /* -1: it did not */
     unsigned total, left;           /* pods */
+    bool emptied;                   /* its pods are gone, and it waits for something else */
     char *error;                    /* NULL: none */
     VEC(struct rehearsal_pod) pods; /* those that should go; by name */
 };
@@ -67,6 +77,7 @@ struct rehearse_opts {
     size_t n_names;
     bool selected; /* by a selector */
     uint64_t seed;
+    const struct lags *lags; /* NULL: none are known */
 };
 
 /* Uses up the cluster: its nodes are drained afterwards. -EIO when the drain could not even begin.

@@ -11,6 +11,9 @@
 #include "cli/drain_words.h"
 
 enum {
+    COLUMNS = 80,       /* where there is no terminal */
+    COLUMNS_MOST = 120, /* nobody reads longer lines */
+    HANG = 2,           /* columns that the rest of a line stands further in */
     NODES_SHOWN = 20,
     WAITS_SHOWN = 10,
     BUDGETS_SHOWN = 10,
@@ -57,6 +60,61 @@ static void fold(struct str *out, const char *const *names, size_t n) {
     printable(out, str_get(&text));
 }
 
+/* --- lines --- */
+
+/* Columns of a word: of our own colours none. */
+static size_t word_width(const char *p, size_t len) {
+    _cleanup_str_ struct str shown = STR_INIT;
+    for (size_t i = 0; i < len; i++) {
+        if (p[i] != '\x1b') {
+            str_addc(&shown, p[i]);
+            continue;
+        }
+        while (i < len && p[i] != 'm')
+            i++;
+    }
+    return utf8_width(str_get(&shown));
+}
+
+/* One line without its end; what does not fit stands under the text of its beginning. */
+static void fill_line(struct str *out, const char *p, size_t len, size_t columns) {
+    size_t at = 0, hang = 0, words = 0;
+    bool glyph = false;
+    while (len) {
+        size_t blanks = strspn(p, " ");
+        blanks = MIN_OF(blanks, len);
+        size_t n = strcspn(p + blanks, " \n");
+        n = MIN_OF(n, len - blanks);
+        size_t width = word_width(p + blanks, n);
+        if (words == 0) {
+            glyph = blanks == 1; /* " ! text" */
+            hang = blanks + (glyph ? 0 : HANG);
+        } else if (words == 1 && glyph) {
+            hang = at + blanks + HANG;
+        }
+        if (words && at > hang && at + blanks + width > columns) {
+            str_addf(out, "\n%*s", (int)hang, "");
+            at = hang;
+        } else {
+            str_addf(out, "%*s", (int)blanks, "");
+            at += blanks;
+        }
+        str_addn(out, p + blanks, n);
+        at += width;
+        words++;
+        p += blanks + n;
+        len -= blanks + n;
+    }
+}
+
+static void fill_lines(struct str *out, const struct str *text, const struct screen *s) {
+    size_t columns = s->columns > 0 ? (size_t)MIN_OF(s->columns, (int)COLUMNS_MOST) : COLUMNS;
+    for (const char *p = str_get(text), *end; (end = strchr(p, '\n')); p = end + 1) {
+        fill_line(out, p, (size_t)(end - p), columns);
+        str_addc(out, '\n');
+    }
+}
+
 /* --- parts --- */
 
 static void add_headline(const struct rehearse_sum *m, struct str *out) {
@@ -94,6 +152,7 @@ static void add_left(const struct rehearse_sum *m, const struct screen *s, struc
         str_addf(out, "  %s",
                  drain_ended(e->phase) ? drain_phase_word(e->phase)
                  : e->began < 0        ? "would not be begun"
+                 : e->emptied          ? "would be empty, but not drained"
                  : e->left || e->total ? "would stay undrained"
                                        : drain_phase_word(e->phase));
         add_runs(out, m->runs - n->drained, m->runs);
@@ -162,6 +221,18 @@ static void add_order(const struct rehearse_sum *m, struct str *out) {
     free(names);
 }
 
+/* Its messages begin with its name. */
+const char *rehearse_check(const struct rehearsal_wait *w) {
+    const char *text = strna(w->message);
+    for (size_t i = 0; i < n_checks; i++) {
+        const char *rest =
+            str_starts(text, checks_table[i].name) ? text + strlen(checks_table[i].name) : "";
+        if (rest[0] == ':' && rest[1] == ' ')
+            return checks_table[i].name;
+    }
+    return NULL;
+}
+
 static void add_waits(const struct rehearse_sum *m, const struct screen *s, struct str *out) {
     if (m->n_waits)
         str_add(out, "Waited for\n");
@@ -176,8 +247,9 @@ static void add_waits(const struct rehearse_sum *m, const struct screen *s, stru
             printable(out, w->example->object);
         }
         str_add(out, "  ");
+        const char *check = rehearse_check(w->example);
         if (w->open == w->runs)
-            str_add(out, "never ends");
+            str_add(out, check ? "does not end here" : "never ends");
         else
             add_spread(out, &w->waited, w->runs);
         if (w->pods)
@@ -189,7 +261,14 @@ static void add_waits(const struct rehearse_sum *m, const struct screen *s, stru
             printable(out, w->example->message);
         }
         str_addc(out, '\n');
-        if (bad)
+        if (bad && check)
+            str_addf(
+                out,
+                "     %s it would wait for that: nobody rebuilds, moves or heals anything in a "
+                "rehearsal. How long it takes in the cluster is not known; with --skip-check "
+                "%s --reason WHY what follows is rehearsed\n",
+                s->utf8 ? "\u2192" : "->", check);
+        else if (bad)
             str_addf(out, "     %s %s\n", s->utf8 ? "\u2192" : "->", row->hint);
     }
     if (m->n_waits > WAITS_SHOWN)
@@ -222,6 +301,45 @@ static void add_budgets(const struct rehearse_sum *m, struct str *out) {
         str_addf(out, "   and %zu more; -o json has them all\n", m->n_budgets - BUDGETS_SHOWN);
 }
 
+static void add_range(struct str *out, const int64_t range[2]) {
+    long least = (long)((range[0] + 500) / 1000), most = (long)((range[1] + 500) / 1000);
+    if (least == most)
+        str_addf(out, "%ld ms", most);
+    else
+        str_addf(out, "%ld to %ld ms", least, most);
+}
+
+static void add_lags(const struct lags_basis *l, struct str *out) {
+    str_add(out,
+            l->drains ? "A request to the API takes " : "A request to the API is assumed to take ");
+    add_range(out, l->answer);
+    if (!l->drains) {
+        str_add(out, ", and what controllers and scheduler take is in that.\n");
+        return;
+    }
+    str_add(out, ", a step of a controller or the scheduler ");
+    add_range(out, l->step);
+    str_add(out, ", a budget to be counted anew ");
+    add_range(out, l->budget);
+    if (l->begin[1]) {
+        str_add(out, ", the drain itself to begin ");
+        add_range(out, l->begin);
+    }
+    str_addf(out, ", as in %zu earlier drain%s.\n", l->drains, plural(l->drains));
+}
+
+/* "volumes.longhorn.io": a check wants to see them. */
+static bool is_for_checks(const char *resource) {
+    const char *dot = strchr(resource, '.');
+    for (size_t i = 0; dot && i < CHECK_SOURCES; i++) {
+        const struct kind *k = check_sources[i].kind;
+        if (strchr(k->group, '.') && streq(dot + 1, k->group) &&
+            strlen(k->resource) == (size_t)(dot - resource) && str_starts(resource, k->resource))
+            return true;
+    }
+    return false;
+}
+
 static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis *b,
                       struct str *out) {
     char time[TIMEFMT_LEN];
@@ -231,12 +349,16 @@ static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis 
     str_addf(out, " as it was at %s (%zu node%s, %zu pod%s), %zu run%s.\n",
              time_format(b->taken, false, time), b->nodes, plural(b->nodes), b->pods,
              plural(b->pods), m->runs, plural(m->runs));
-    if (b->observed && b->stop.workloads > b->stop.assumed)
+    size_t stops = b->observed - b->ups;
+    if (stops && b->stop.workloads > b->stop.assumed)
         str_addf(out,
                  "How long pods take to end is known for %zu of %zu workload%s, from %zu "
                  "observation%s in earlier drains.\n",
                  b->stop.workloads - b->stop.assumed, b->stop.workloads, plural(b->stop.workloads),
-                 b->observed, plural(b->observed));
+                 stops, plural(stops));
+    if (b->ups)
+        str_addf(out, "How long they take to start was seen %zu time%s in earlier drains.\n",
+                 b->ups, plural(b->ups));
     if (b->stop.workloads && b->stop.assumed)
         str_addf(out,
                  "How long pods take to end is assumed for %zu of %zu workload%s: %s. A file that "
@@ -250,6 +372,15 @@ static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis 
                  b->start.assumed, b->start.workloads, plural(b->start.workloads),
                  b->start.others ? "it is taken from the others"
                                  : "from 1s to 10s is assumed, since no pod shows it");
+    add_lags(&b->lags, out);
+    if (m->halted)
+        str_addf(out,
+                 "%s given up when nothing had moved for %s of the copy's time; a drain without "
+                 "--timeout would wait on.\n",
+                 m->runs == 1           ? "The run was"
+                 : m->halted == m->runs ? "All runs were"
+                                        : "Some runs were",
+                 time_running(REHEARSAL_HALT, time));
     if (m->moved)
         str_addf(out,
                  "The copy was not at rest: %zu pod%s came or went before the drain began. A "
@@ -264,19 +395,23 @@ static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis 
     }
     for (size_t i = 0; i < json_array_size(b->unread); i++) {
         const json_t *u = json_array_get(b->unread, i);
+        const char *resource = strna(json_str(u, "resource"));
         str_add(out, "Not read, and so not in the copy: ");
-        printable(out, json_str(u, "resource"));
-        str_addc(out, '\n');
+        printable(out, resource);
+        str_add(out,
+                is_for_checks(resource) ? ". A drain that cannot read them either waits.\n" : "\n");
     }
     str_add(out, "Nothing was changed in the cluster.\n");
 }
 
 void rehearse_text(const struct rehearse_sum *sum, const struct rehearse_basis *basis,
                    const struct screen *s, struct str *out) {
-    add_headline(sum, out);
-    add_left(sum, s, out);
-    add_order(sum, out);
-    add_waits(sum, s, out);
-    add_budgets(sum, out);
-    add_basis(sum, basis, out);
+    _cleanup_str_ struct str text = STR_INIT;
+    add_headline(sum, &text);
+    add_left(sum, s, &text);
+    add_order(sum, &text);
+    add_waits(sum, s, &text);
+    add_budgets(sum, &text);
+    add_basis(sum, basis, &text);
+    fill_lines(out, &text, s);
 }

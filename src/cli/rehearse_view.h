@@ -15,12 +15,18 @@ struct rehearse_basis {
     const char *source; /* "cluster" or the name of a file */
     int64_t taken;      /* when the cluster was read */
     size_t nodes, pods; /* of the copy */
-    size_t observed;    /* lines of a history */
+    size_t observed;    /* in earlier drains: stops and starts of pods, */
+    size_t ups;         /* and starts alone */
     struct habits_basis start, stop;
+    struct lags_basis lags;
     struct snapshot_gaps gaps;
     const json_t *unread; /* a list of {resource, why}: what could not be read; may be NULL */
 };
 
+/* The name of the check that was waited for; NULL: it was none. */
+const char *rehearse_check(const struct rehearsal_wait *w);
+
+/* No line is wider than the screen, or 80 columns where there is none, unless a single word is. */
 void rehearse_text(const struct rehearse_sum *sum, const struct rehearse_basis *basis,
                    const struct screen *s, struct str *out);
 /* An indented document. */

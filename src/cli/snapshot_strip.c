@@ -3,33 +3,41 @@
 
 #include <string.h>
 
+#include "base/jsonw.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 /* --- annotations --- */
 
-/* Whose annotations are kept: a domain stands for those below it. */
-static const char *const kept_domains[] = {"kubernetes.io", "k8s.io", "karpenter.sh",
-                                           "slipway.dev"};
-/* And single ones without a domain. */
-static const char *const kept_keys[] = {"deprecated.daemonset.template.generation"};
-
-static bool is_below(const char *domain, size_t len, const char *top) {
-    size_t n = strlen(top);
-    return len >= n && !memcmp(domain + len - n, top, n) &&
-           (len == n || domain[len - n - 1] == '.');
-}
+/* Those that Kubernetes' controllers, a drain or Slipway act on; what ends in a dot or a slash
+ * stands for all that begin so. Not whole domains: kubernetes.io/change-cause has command lines in
+ * it, and volume.beta.kubernetes.io/mount-options what mounts are opened with. */
+static const char *const kept_keys[] = {
+    "batch.kubernetes.io/",
+    "cluster-autoscaler.kubernetes.io/safe-to-evict",
+    "cluster.x-k8s.io/drain",
+    "controller.kubernetes.io/pod-deletion-cost",
+    "deployment.kubernetes.io/",
+    "deprecated.daemonset.template.generation",
+    "karpenter.sh/",
+    "kubernetes.io/config.",
+    "pv.kubernetes.io/",
+    "slipway.dev/",
+    "storageclass.beta.kubernetes.io/is-default-class",
+    "storageclass.kubernetes.io/is-default-class",
+    "volume.beta.kubernetes.io/storage-class",
+    "volume.beta.kubernetes.io/storage-provisioner",
+    "volume.kubernetes.io/selected-node",
+    "volume.kubernetes.io/storage-provisioner",
+};
 
 static bool is_kept(const char *key) {
-    const char *slash = strchr(key, '/');
-    for (size_t i = 0; i < ARRAY_LEN(kept_keys); i++)
-        if (streq(key, kept_keys[i]))
+    for (size_t i = 0; i < ARRAY_LEN(kept_keys); i++) {
+        const char *kept = kept_keys[i];
+        char last = kept[strlen(kept) - 1];
+        if (last == '/' || last == '.' ? str_starts(key, kept) : streq(key, kept))
             return true;
-    /* kubectl's have whole objects in them; the simulator's are of another world. */
-    if (!slash || str_starts(key, "kubectl.kubernetes.io/") || str_starts(key, "sim.slipway.dev/"))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(kept_domains); i++)
-        if (is_below(key, (size_t)(slash - key), kept_domains[i]))
-            return true;
+    }
     return false;
 }
 
@@ -72,10 +80,17 @@ static void strip_container(json_t *c) {
         strip_handler(json_object_get(json_object_get(c, "lifecycle"), hooks[i]));
 }
 
+/* Of a pod, or what a PersistentVolume is made of. */
 static void strip_volume(json_t *volume) {
     json_t *csi = json_object_get(volume, "csi"), *flex = json_object_get(volume, "flexVolume");
+    json_t *git = json_object_get(volume, "gitRepo");
     json_object_del(csi, "volumeAttributes");
     json_object_del(flex, "options");
+    if (git) /* with a token before the host, often */
+        json_object_set_new(git, "repository", json_string("left-out"));
+    json_object_del(volume, "mountOptions"); /* of CIFS: a password */
+    strip_meta(json_object_get(
+        json_object_get(json_object_get(volume, "ephemeral"), "volumeClaimTemplate"), "metadata"));
 }
 
 static void strip_pod_spec(json_t *spec) {
@@ -94,14 +109,21 @@ static void strip_template(json_t *template) {
     strip_pod_spec(json_object_get(template, "spec"));
 }
 
-/* What containers said when they ended may be anything. */
+/* What containers said when they ended may be anything. What they wait for may have their command
+ * in it, but for images, where it says what is wrong with them. */
 static void strip_states(json_t *list) {
     static const char *const states[] = {"state", "lastState"};
+    static const char *const images[] = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName"};
     size_t i;
     json_t *c;
     json_array_foreach(list, i, c) for (size_t k = 0; k < ARRAY_LEN(states); k++) {
-        json_t *ended = json_object_get(json_object_get(c, states[k]), "terminated");
-        json_object_del(ended, "message");
+        json_t *state = json_object_get(c, states[k]), *waits = json_object_get(state, "waiting");
+        bool image = false;
+        for (size_t n = 0; n < ARRAY_LEN(images); n++)
+            image = image || str_same(json_str(waits, "reason"), images[n]);
+        json_object_del(json_object_get(state, "terminated"), "message");
+        if (!image)
+            json_object_del(waits, "message");
     }
 }
 
@@ -122,7 +144,11 @@ static void strip_pod(json_t *obj) {
 }
 
 static void strip_workload(json_t *obj) {
-    strip_template(json_object_get(json_object_get(obj, "spec"), "template"));
+    json_t *spec = json_object_get(obj, "spec"), *claim;
+    size_t i;
+    strip_template(json_object_get(spec, "template"));
+    json_array_foreach(json_object_get(spec, "volumeClaimTemplates"), i, claim)
+        strip_meta(json_object_get(claim, "metadata"));
 }
 
 static void strip_node(json_t *obj) {
@@ -133,6 +159,13 @@ static void strip_node(json_t *obj) {
 static void strip_volume_object(json_t *obj) {
     json_t *spec = json_object_get(obj, "spec");
     strip_volume(spec);
+}
+
+/* What a driver says about an attachment is between it and the kubelet. */
+static void strip_attachment(json_t *obj) {
+    json_object_del(json_object_get(obj, "status"), "attachmentMetadata");
+    strip_volume(json_object_get(json_object_get(json_object_get(obj, "spec"), "source"),
+                                 "inlineVolumeSpec"));
 }
 
 static void strip_class(json_t *obj) {
@@ -156,6 +189,7 @@ static const struct {
     {"DaemonSet", strip_workload},
     {"Job", strip_workload},
     {"PersistentVolume", strip_volume_object},
+    {"VolumeAttachment", strip_attachment},
     {"StorageClass", strip_class},
     {"ControllerRevision", strip_revision},
 };
@@ -174,4 +208,45 @@ bool snapshot_wants(const json_t *obj) {
     const json_t *wanted = json_object_get(json_object_get(obj, "spec"), "replicas");
     const json_t *there = json_object_get(json_object_get(obj, "status"), "replicas");
     return !wanted || json_integer_value(wanted) > 0 || json_integer_value(there) > 0;
+}
+
+/* --- custom resources --- */
+
+/* What the table of its kind names; an empty object when it cannot be read. */
+static json_t *known_part(struct codec *codec, const struct kind *kind, const json_t *obj) {
+    _cleanup_free_ char *text = json_dumps(obj, JSON_COMPACT);
+    _cleanup_free_ void *known = xcalloc(1, kind->type->size);
+    _cleanup_str_ struct str out = STR_INIT;
+    if (!text || codec_json(codec, kind->type, view_of(text), known, NULL))
+        return json_object();
+    struct jsonw w;
+    jsonw_init(&w, &out, false);
+    jsonw_begin(&w, '{');
+    type_print(kind->type, &w, known, known);
+    jsonw_end(&w);
+    type_release(kind->type, codec->pool, known, known);
+    json_t *made = json_loadb(str_get(&out), out.len, 0, NULL);
+    return made ? made : json_object();
+}
+
+json_t *snapshot_known(struct codec *codec, const struct kind *kind, const json_t *obj) {
+    char version[64];
+    _cleanup_json_ json_t *part = known_part(codec, kind, obj);
+    json_t *made = json_pack("{s:s, s:s, s:O?}", "apiVersion", kind_api_version(kind, version),
+                             "kind", kind->name, "metadata", json_object_get(obj, "metadata"));
+    /* The same for those that can be read and those that cannot. */
+    strip_meta(json_object_get(made, "metadata"));
+    json_object_update_missing(made, part);
+    return made;
+}
+
+json_t *snapshot_definition(const struct kind *kind) {
+    _cleanup_free_ char *name = xasprintf("%s.%s", kind->resource, kind->group);
+    return json_pack(
+        "{s:s, s:s, s:{s:s}, s:{s:s, s:{s:s, s:s}, s:s, s:[{s:s, s:b, s:b, s:{s:{s:s, s:b}}}]}}",
+        "apiVersion", "apiextensions.k8s.io/v1", "kind", "CustomResourceDefinition", "metadata",
+        "name", name, "spec", "group", kind->group, "names", "plural", kind->resource, "kind",
+        kind->name, "scope", kind->namespaced ? "Namespaced" : "Cluster", "versions", "name",
+        kind->version, "served", 1, "storage", 1, "schema", "openAPIV3Schema", "type", "object",
+        "x-kubernetes-preserve-unknown-fields", 1);
 }

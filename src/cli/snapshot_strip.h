@@ -4,9 +4,10 @@
  * Left out: Secrets and ConfigMaps altogether; of containers the environment (values and names),
  * commands and arguments; what probes and hooks run or send; attributes of volumes and parameters
  * of StorageClasses; what ControllerRevisions keep (templates, with the environment in them);
- * annotations but for those that Kubernetes or Slipway act on (kubectl's last-applied-configuration
- * has the whole object in it); managedFields; addresses of nodes and pods, images that nodes have.
- * Names, labels and images of containers stay.
+ * annotations but for those that Kubernetes or Slipway act on, by name (kubectl's last-applied-
+ * configuration has the whole object in it, change-cause the command that set a variable);
+ * managedFields; addresses of nodes and pods, images that nodes have. Of custom resources only what
+ * is known to be needed is kept. Names, labels and images of containers stay.
  *
  * The rule is the same for a workload's template and its ReplicaSets', so that what was equal stays
  * equal. */
@@ -16,11 +17,19 @@
 #include <stdbool.h>
 
 #include "base/json.h"
+#include "kube/codec.h"
+#include "model/object.h"
 
 /* Takes it out of the object. */
 void snapshot_strip(json_t *obj);
 /* Whether the object says anything at all in a snapshot: not ReplicaSets of the past, without pods
  * and without the wish for any. */
 bool snapshot_wants(const json_t *obj);
+
+/* Of a custom resource nothing but what the checks of a drain read of its kind, and its metadata: a
+ * new object. What cannot be read has its metadata alone, and so tells a check nothing. */
+json_t *snapshot_known(struct codec *codec, const struct kind *kind, const json_t *obj);
+/* A definition that such objects can be stored under: without any rule of the real one. */
+json_t *snapshot_definition(const struct kind *kind);
 
 #endif

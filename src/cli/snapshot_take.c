@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/snapshot_strip.h"
+#include "model/foreign.h"
 
 enum {
     PAGE = 250,     /* objects; pods of a few KiB each make a MiB */
@@ -19,28 +20,61 @@ enum {
 
 const struct snapshot_kind snapshot_kinds[SNAPSHOT_KINDS] = {
     {"storage.k8s.io/v1", "CSIDriver", "csidrivers.storage.k8s.io",
-     "/apis/storage.k8s.io/v1/csidrivers", false},
-    {"v1", "Namespace", "namespaces", "/api/v1/namespaces", false},
+     "/apis/storage.k8s.io/v1/csidrivers", false, NULL, NULL},
+    {"v1", "Namespace", "namespaces", "/api/v1/namespaces", false, NULL, NULL},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses.scheduling.k8s.io",
-     "/apis/scheduling.k8s.io/v1/priorityclasses", false},
+     "/apis/scheduling.k8s.io/v1/priorityclasses", false, NULL, NULL},
     {"storage.k8s.io/v1", "StorageClass", "storageclasses.storage.k8s.io",
-     "/apis/storage.k8s.io/v1/storageclasses", false},
-    {"v1", "Node", "nodes", "/api/v1/nodes", true},
-    {"v1", "PersistentVolume", "persistentvolumes", "/api/v1/persistentvolumes", false},
+     "/apis/storage.k8s.io/v1/storageclasses", false, NULL, NULL},
+    {"v1", "Node", "nodes", "/api/v1/nodes", true, NULL, NULL},
+    {"v1", "PersistentVolume", "persistentvolumes", "/api/v1/persistentvolumes", false, NULL, NULL},
     {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", "/api/v1/persistentvolumeclaims",
-     false},
+     false, NULL, NULL},
     {"storage.k8s.io/v1", "VolumeAttachment", "volumeattachments.storage.k8s.io",
-     "/apis/storage.k8s.io/v1/volumeattachments", false},
-    {"apps/v1", "Deployment", "deployments.apps", "/apis/apps/v1/deployments", false},
-    {"apps/v1", "ReplicaSet", "replicasets.apps", "/apis/apps/v1/replicasets", false},
-    {"apps/v1", "StatefulSet", "statefulsets.apps", "/apis/apps/v1/statefulsets", false},
-    {"apps/v1", "DaemonSet", "daemonsets.apps", "/apis/apps/v1/daemonsets", true},
+     "/apis/storage.k8s.io/v1/volumeattachments", false, NULL, NULL},
+    {"longhorn.io/v1beta2", "Volume", "volumes.longhorn.io", "/apis/longhorn.io/v1beta2/volumes",
+     false, &kind_longhorn_volume, NULL},
+    {"longhorn.io/v1beta2", "Replica", "replicas.longhorn.io", "/apis/longhorn.io/v1beta2/replicas",
+     false, &kind_longhorn_replica, NULL},
+    {"longhorn.io/v1beta2", "Engine", "engines.longhorn.io", "/apis/longhorn.io/v1beta2/engines",
+     false, &kind_longhorn_engine, NULL},
+    {"longhorn.io/v1beta2", "Node", "nodes.longhorn.io", "/apis/longhorn.io/v1beta2/nodes", false,
+     &kind_longhorn_node, NULL},
+    {"longhorn.io/v1beta2", "InstanceManager", "instancemanagers.longhorn.io",
+     "/apis/longhorn.io/v1beta2/instancemanagers", false, &kind_longhorn_manager, NULL},
+    {"longhorn.io/v1beta2", "Setting", "settings.longhorn.io", "/apis/longhorn.io/v1beta2/settings",
+     false, &kind_longhorn_setting, "metadata.name=node-drain-policy"},
+    {"ceph.rook.io/v1", "CephCluster", "cephclusters.ceph.rook.io",
+     "/apis/ceph.rook.io/v1/cephclusters", false, &kind_ceph_cluster, NULL},
+    {"ceph.rook.io/v1", "CephBlockPool", "cephblockpools.ceph.rook.io",
+     "/apis/ceph.rook.io/v1/cephblockpools", false, &kind_ceph_block_pool, NULL},
+    {"ceph.rook.io/v1", "CephFilesystem", "cephfilesystems.ceph.rook.io",
+     "/apis/ceph.rook.io/v1/cephfilesystems", false, &kind_ceph_filesystem, NULL},
+    {"ceph.rook.io/v1", "CephObjectStore", "cephobjectstores.ceph.rook.io",
+     "/apis/ceph.rook.io/v1/cephobjectstores", false, &kind_ceph_object_store, NULL},
+    {"kubevirt.io/v1", "VirtualMachineInstance", "virtualmachineinstances.kubevirt.io",
+     "/apis/kubevirt.io/v1/virtualmachineinstances", false, &kind_vmi, NULL},
+    {"kubevirt.io/v1", "KubeVirt", "kubevirts.kubevirt.io", "/apis/kubevirt.io/v1/kubevirts", false,
+     &kind_kubevirt, NULL},
+    {"postgresql.cnpg.io/v1", "Cluster", "clusters.postgresql.cnpg.io",
+     "/apis/postgresql.cnpg.io/v1/clusters", false, &kind_cnpg_cluster, NULL},
+    {"acid.zalan.do/v1", "postgresql", "postgresqls.acid.zalan.do",
+     "/apis/acid.zalan.do/v1/postgresqls", false, &kind_postgresql, NULL},
+    {"operator.etcd.io/v1alpha1", "EtcdCluster", "etcdclusters.operator.etcd.io",
+     "/apis/operator.etcd.io/v1alpha1/etcdclusters", false, &kind_etcd_cluster, NULL},
+    {"operator.etcd.io/v1alpha1", "EtcdMember", "etcdmembers.operator.etcd.io",
+     "/apis/operator.etcd.io/v1alpha1/etcdmembers", false, &kind_etcd_member, NULL},
+    {"apps/v1", "Deployment", "deployments.apps", "/apis/apps/v1/deployments", false, NULL, NULL},
+    {"apps/v1", "ReplicaSet", "replicasets.apps", "/apis/apps/v1/replicasets", false, NULL, NULL},
+    {"apps/v1", "StatefulSet", "statefulsets.apps", "/apis/apps/v1/statefulsets", false, NULL,
+     NULL},
+    {"apps/v1", "DaemonSet", "daemonsets.apps", "/apis/apps/v1/daemonsets", true, NULL, NULL},
     {"apps/v1", "ControllerRevision", "controllerrevisions.apps",
-     "/apis/apps/v1/controllerrevisions", false},
-    {"batch/v1", "Job", "jobs.batch", "/apis/batch/v1/jobs", false},
+     "/apis/apps/v1/controllerrevisions", false, NULL, NULL},
+    {"batch/v1", "Job", "jobs.batch", "/apis/batch/v1/jobs", false, NULL, NULL},
     {"policy/v1", "PodDisruptionBudget", "poddisruptionbudgets.policy",
-     "/apis/policy/v1/poddisruptionbudgets", true},
-    {"v1", "Pod", "pods", "/api/v1/pods", true},
+     "/apis/policy/v1/poddisruptionbudgets", true, NULL, NULL},
+    {"v1", "Pod", "pods", "/api/v1/pods", true, NULL, NULL},
 };
 
 struct take {
@@ -55,10 +89,15 @@ struct take {
     int64_t retry_after, date;
     char *message;
     /* the list under way */
-    char *next;      /* token; NULL: it is whole */
-    int64_t left;    /* objects that follow, as the server says */
-    char *server;    /* its version */
-    int64_t told;    /* when progress was last told */
+    char *next;                 /* token; NULL: it is whole */
+    int64_t left;               /* objects that follow, as the server says */
+    char *server;               /* its version */
+    int64_t told;               /* when progress was last told */
+    json_t *groups, *resources; /* what discovery says: of all, and of the version below */
+    const char *version;        /* of what `resources` is about; NULL: of nothing yet */
+    char *blind;                /* why discovery says nothing; NULL: it does */
+    size_t definitions;         /* written */
+    struct codec codec;
     int rc;          /* of writing */
     struct err *err; /* of writing */
     struct str text;
@@ -77,11 +116,24 @@ static int write_item(struct take *t, json_t *item) {
     json_object_update_missing(obj, item);
     if (!snapshot_wants(obj))
         return 0;
-    snapshot_strip(obj);
-    _cleanup_free_ char *text = json_dumps(obj, JSON_COMPACT);
+    if (!k->custom)
+        snapshot_strip(obj);
+    _cleanup_json_ json_t *known = k->custom ? snapshot_known(&t->codec, k->custom, obj) : NULL;
+    _cleanup_free_ char *text = json_dumps(known ? known : obj, JSON_COMPACT);
     if (!text)
         return 0; /* jansson does not print what it would not read */
     t->out->counts[t->kind]++;
+    return snapshot_writer_line(t->writer, text, strlen(text), t->err);
+}
+
+/* What objects of a custom kind need comes before them, also when there are none: that a system is
+ * there without any says something, too. */
+static int write_definition(struct take *t) {
+    const struct kind *kind = kind_of(t)->custom;
+    if (!kind)
+        return 0;
+    _cleanup_json_ json_t *obj = snapshot_definition(kind);
+    _cleanup_free_ char *text = json_dumps(obj, JSON_COMPACT);
     return snapshot_writer_line(t->writer, text, strlen(text), t->err);
 }
 
@@ -123,6 +175,17 @@ static void on_version(void *arg, struct kube_reply *reply) {
     loop_stop(t->session->loop);
 }
 
+static void on_found(void *arg, struct kube_reply *reply) {
+    struct take *t = arg;
+    t->done = true;
+    t->outcome = reply->outcome;
+    str_replace(&t->message, reply->message);
+    json_decref(t->resources);
+    t->resources =
+        reply->outcome == KUBE_OK ? json_loadb(reply->body.p, reply->body.len, 0, NULL) : NULL;
+    loop_stop(t->session->loop);
+}
+
 /* --- requests --- */
 
 static void ask(struct take *t, const char *path, const char *query, kube_reply_fn *fn) {
@@ -160,6 +223,10 @@ static void ask_page(struct take *t, int *limit) {
     for (int i = 1; i <= TRIES; i++) {
         str_reset(&t->text);
         str_addf(&t->text, "limit=%d", *limit);
+        if (kind_of(t)->fields) {
+            str_add(&t->text, "&fieldSelector=");
+            str_add_url(&t->text, kind_of(t)->fields);
+        }
         if (t->next) {
             str_add(&t->text, "&continue=");
             str_add_url(&t->text, t->next);
@@ -181,6 +248,51 @@ static void ask_page(struct take *t, int *limit) {
     }
 }
 
+/* --- what the server has, by discovery, which everybody may read --- */
+
+/* Somebody without permissions is told "forbidden" of kinds that do not exist: so it is not tried.
+ */
+static void discover(struct take *t) {
+    ask(t, "/apis", NULL, on_found);
+    if (t->outcome != KUBE_OK || !json_is_array(json_object_get(t->resources, "groups")))
+        t->blind =
+            xasprintf("discovery: %s", t->outcome == KUBE_OK ? "the answer is no list of API groups"
+                                                             : strna(t->message));
+    if (t->blind)
+        cli_note(t->session->cli, "Note: what storage systems and databases have is left out: %s",
+                 t->blind);
+    t->groups = TAKE_PTR(t->resources);
+}
+
+static bool has_entry(const json_t *list, const char *key, const char *value) {
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (str_same(json_str(json_array_get(list, i), key), value))
+            return true;
+    return false;
+}
+
+static bool has_version(const struct take *t, const char *version) {
+    const json_t *groups = json_object_get(t->groups, "groups");
+    for (size_t i = 0; i < json_array_size(groups); i++)
+        if (has_entry(json_object_get(json_array_get(groups, i), "versions"), "groupVersion",
+                      version))
+            return true;
+    return false;
+}
+
+/* Kinds of one version stand together in the table, so that it is asked once. */
+static bool is_there(struct take *t) {
+    const struct snapshot_kind *k = kind_of(t);
+    if (!has_version(t, k->version))
+        return false;
+    if (!t->version || !streq(t->version, k->version)) {
+        _cleanup_free_ char *path = xasprintf("/apis/%s", k->version);
+        ask(t, path, NULL, on_found);
+        t->version = k->version;
+    }
+    return has_entry(json_object_get(t->resources, "resources"), "name", k->custom->resource);
+}
+
 static void tell(struct take *t) {
     struct cli *cli = t->session->cli;
     int64_t now = loop_now(t->session->loop);
@@ -194,6 +306,10 @@ static void tell(struct take *t) {
         cli_note(cli, "reading %s: %zu", kind_of(t)->resource, n);
 }
 
+static void leave_out(struct take *t, const char *why) {
+    t->out->unread[t->kind] = arena_strndup(&t->session->cli->arena, why, strlen(why));
+}
+
 /* The list of one kind; 0 when it is whole or left out. */
 static int read_kind(struct take *t) {
     const struct snapshot_kind *k = kind_of(t);
@@ -201,6 +317,8 @@ static int read_kind(struct take *t) {
     int limit = PAGE, starts = 1;
     str_replace(&t->next, NULL);
     t->rc = snapshot_writer_mark(t->writer, t->err);
+    if (!t->rc)
+        t->rc = write_definition(t);
     while (!t->rc) {
         ask_page(t, &limit);
         if (t->outcome == KUBE_EXPIRED && t->next && starts++ < STARTS) {
@@ -209,13 +327,17 @@ static int read_kind(struct take *t) {
             str_replace(&t->next, NULL);
             t->out->counts[t->kind] = 0;
             t->rc = snapshot_writer_back(t->writer, t->err);
+            if (!t->rc)
+                t->rc = write_definition(t);
             continue;
         }
         if (t->outcome != KUBE_OK || t->bad)
             break;
         tell(t);
-        if (!t->next)
+        if (!t->next) {
+            t->definitions += k->custom != NULL;
             return t->rc ? -1 : 0;
+        }
     }
     if (t->rc)
         return -1;
@@ -226,11 +348,30 @@ static int read_kind(struct take *t) {
         _cleanup_free_ char *what = xasprintf("list %s", k->resource);
         return session_fail(t->session, what, t->outcome, t->message);
     }
-    if (t->outcome == KUBE_NOT_FOUND) /* a server that does not know them has none */
-        return 0;
-    t->out->unread[t->kind] = arena_strndup(&cli->arena, t->message, strlen(t->message));
-    cli_note(cli, "Note: %s are left out: %s", k->resource, t->message);
-    return 0;
+    /* As if there were no such kind, not as if there were no object of it. */
+    t->rc = k->custom ? snapshot_writer_back(t->writer, t->err) : 0;
+    t->out->absent[t->kind] = k->custom && t->outcome == KUBE_NOT_FOUND;
+    if (t->outcome != KUBE_NOT_FOUND) { /* a server that does not know them has none */
+        leave_out(t, t->message);
+        cli_note(cli, "Note: %s are left out: %s", k->resource, t->message);
+    }
+    return t->rc ? -1 : 0;
+}
+
+static int read_kinds(struct take *t) {
+    int code = 0;
+    for (; t->kind < SNAPSHOT_KINDS && !t->rc && !code; t->kind++) {
+        bool custom = kind_of(t)->custom;
+        if (custom && !t->groups && !t->blind)
+            discover(t);
+        if (custom && t->blind)
+            leave_out(t, t->blind);
+        else if (custom && !is_there(t))
+            t->out->absent[t->kind] = true;
+        else
+            code = read_kind(t);
+    }
+    return code;
 }
 
 /* --- first and last line --- */
@@ -253,9 +394,13 @@ static int write_tail(struct take *t) {
         if (t->out->unread[i])
             json_array_append_new(
                 unread, json_pack("{s:s, s:s}", "resource", k->resource, "why", t->out->unread[i]));
-        else
-            json_object_set_new(objects, k->kind, json_integer((json_int_t)t->out->counts[i]));
+        else if (!t->out->absent[i])
+            json_object_set_new(objects, k->custom ? k->resource : k->kind,
+                                json_integer((json_int_t)t->out->counts[i]));
     }
+    if (t->definitions)
+        json_object_set_new(objects, "CustomResourceDefinition",
+                            json_integer((json_int_t)t->definitions));
     _cleanup_json_ json_t *v =
         json_pack("{s:s, s:o, s:o}", "slipway", "end", "objects", objects, "unread", unread);
     _cleanup_free_ char *text = json_dumps(v, JSON_COMPACT);
@@ -269,10 +414,9 @@ int snapshot_take(struct session *s, struct snapshot_writer *w, const char *name
     struct take t = {.session = s, .writer = w, .out = out, .err = &err};
     *out = (struct snapshot_taken){0};
     t.told = loop_now(s->loop);
+    codec_init(&t.codec, s->conn.client.pool);
     t.rc = write_head(&t);
-    int code = 0;
-    for (; t.kind < SNAPSHOT_KINDS && !t.rc && !code; t.kind++)
-        code = read_kind(&t);
+    int code = t.rc ? 0 : read_kinds(&t);
     if (!t.rc && !code)
         t.rc = write_tail(&t);
     if (t.rc)
@@ -280,6 +424,10 @@ int snapshot_take(struct session *s, struct snapshot_writer *w, const char *name
     free(t.message);
     free(t.next);
     free(t.server);
+    free(t.blind);
+    json_decref(t.groups);
+    json_decref(t.resources);
+    codec_done(&t.codec);
     str_done(&t.text);
     return code;
 }

@@ -7,19 +7,24 @@
 #include "cli/session.h"
 #include "cli/snapshot_file.h"
 
-enum { SNAPSHOT_KINDS = 16 };
+enum { SNAPSHOT_KINDS = 32 };
 
 struct snapshot_kind {
     const char *version, *kind; /* "apps/v1", "Deployment" */
     const char *resource;       /* "deployments.apps", as people and RBAC name it */
     const char *path;
     bool needed; /* there is no snapshot without it */
+    /* A custom resource that the checks of a drain read (engine/checks.h): where the server has it,
+     * and of its objects only what they read. Else NULL. */
+    const struct kind *custom;
+    const char *fields; /* a selector; NULL: all */
 };
 /* In the order in which they are read and written: what a simulator needs first comes first. */
 extern const struct snapshot_kind snapshot_kinds[SNAPSHOT_KINDS];
 
 struct snapshot_taken {
     size_t counts[SNAPSHOT_KINDS]; /* objects written */
+    bool absent[SNAPSHOT_KINDS];   /* a custom resource that the server does not have */
     const char
         *unread[SNAPSHOT_KINDS]; /* why a kind could not be read; NULL: it was. In cli->arena */
     int64_t time;                /* of the server, when it began */

@@ -7,6 +7,7 @@
 #include "base/nodeset.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
+#include "cli/left_behind.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
@@ -258,6 +259,25 @@ static void show_locks(const struct status_view *v, struct term *out) {
     show_table(t, v, out);
 }
 
+/* What may be over already: nobody can tell from the cluster, so it is for whoever reads it. */
+static void show_left(const struct status_view *v, struct term *out) {
+    if (!v->sum->n_left)
+        return;
+    section(out, "Left behind, if no drain is at work any more");
+    for (size_t i = 0; i < v->sum->n_left; i++) {
+        _cleanup_str_ struct str text = STR_INIT, command = STR_INIT;
+        left_text(&v->sum->left[i], v->now, &text);
+        left_command(&v->sum->left[i], v->prog, &command);
+        term_printf(out, "  ");
+        term_styled(out, STYLE_YELLOW, term_glyph(GLYPH_WARN, out->utf8));
+        term_printf(out, " ");
+        fill(out, str_get(&text), 4, 4);
+        term_printf(out, "  -> ");
+        term_text(out, str_get(&command));
+        term_printf(out, "\n");
+    }
+}
+
 static bool is_worker(const struct node *node) {
     return !map_has(node->meta.labels, "node-role.kubernetes.io/control-plane") &&
            !map_has(node->meta.labels, "node-role.kubernetes.io/master") &&
@@ -309,6 +329,7 @@ void status_text(const struct status_view *v, const struct str *table, struct te
     show_nodes(v, table, out);
     show_locks(v, out);
     show_blockers(v, v->sum->gates, v->sum->n_gates, "Gates", out);
+    show_left(v, out);
     show_next(v, out);
 }
 
@@ -404,6 +425,25 @@ static void write_blockers(struct jsonw *w, const char *key, const struct survey
     jsonw_end(w);
 }
 
+static void write_left(struct jsonw *w, const struct status_view *v) {
+    jsonw_kbegin(w, "leftBehind", '[');
+    for (size_t i = 0; i < v->sum->n_left; i++) {
+        const struct survey_sum_left *l = &v->sum->left[i];
+        _cleanup_str_ struct str text = STR_INIT, command = STR_INIT;
+        left_text(l, v->now, &text);
+        left_command(l, v->prog, &command);
+        jsonw_begin(w, '{');
+        jsonw_kstr(w, "what", left_word(l));
+        jsonw_kstr(w, "message", str_get(&text));
+        jsonw_kstr(w, "command", str_get(&command));
+        jsonw_kopt(w, "heldBy", l->holder);
+        write_time(w, "lastHeard", l->since);
+        write_names(w, "nodes", &l->nodes);
+        jsonw_end(w);
+    }
+    jsonw_end(w);
+}
+
 void status_write_sum(struct jsonw *w, const struct status_view *v) {
     const struct survey_sum *s = v->sum;
     _cleanup_str_ struct str head = STR_INIT;
@@ -436,4 +476,5 @@ void status_write_sum(struct jsonw *w, const struct status_view *v) {
     jsonw_end(w);
     write_blockers(w, "gates", s->gates, s->n_gates);
     write_names(w, "needReboot", &s->reboot);
+    write_left(w, v);
 }

@@ -1,8 +1,8 @@
 /* What `status` prints: sections in a fixed order for people, and a document.
  *
  * The order is: the headline (what is going on, is it well, when will it be done), blockers, waves,
- * the nodes that are not idle, locks, gates, the next window. A section with nothing in it is left
- * out. */
+ * the nodes that are not idle, locks, gates, what drains may have left behind, the next window. A
+ * section with nothing in it is left out. */
 #ifndef CLI_STATUS_SHOW_H
 #define CLI_STATUS_SHOW_H
 
@@ -33,7 +33,8 @@ void status_headline(const struct status_view *v, struct str *out);
 
 /* "node": one node as a member of an array. */
 void status_write_node(struct jsonw *w, const struct survey_node *sn, struct arena *arena);
-/* Members of the document beside its items: summary, blockers, waves, locks, gates, needReboot. */
+/* Members of the document beside its items: summary, blockers, waves, locks, gates, leftBehind,
+ * needReboot. */
 void status_write_sum(struct jsonw *w, const struct status_view *v);
 
 #endif

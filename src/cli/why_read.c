@@ -1,10 +1,24 @@
 /* Reads what an answer needs. */
 #include "cli/why_read.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/moveout.h"
+
+enum { LISTS_MAX = 3 };
+
+/* One list as it is read. */
+struct why_list {
+    struct why_wanted *wanted;
+    struct store *store;
+    struct reflector *reflector;
+    bool done;
+    bool optional; /* without it there is less of an answer, but one */
+    bool missing;  /* of that: it cannot be read */
+};
 
 /* One thing that was asked for. */
 struct why_wanted {
@@ -15,11 +29,7 @@ struct why_wanted {
     enum known known;
     enum kube_outcome outcome; /* of KNOWN_NEVER */
     char *message;
-    struct {
-        struct store *store;
-        struct reflector *reflector;
-        bool done;
-    } lists[3]; /* of lists: one; of the room: nodes, pods, namespaces */
+    struct why_list lists[LISTS_MAX]; /* of the room and its volumes: three; else one */
     size_t n_lists;
     struct store *into; /* of a list that is nobody's question; NULL: the world's */
 };
@@ -94,6 +104,7 @@ static struct store **store_of(struct why_world *w, const struct kind *kind) {
            : kind == &kind_namespace         ? &w->namespaces
            : kind == &kind_pv                ? &w->volumes
            : kind == &kind_pvc               ? &w->claims
+           : kind == &kind_storage_class     ? &w->classes
            : kind == &kind_volume_attachment ? &w->attachments
                                              : &w->events;
 }
@@ -133,46 +144,67 @@ static void move_all(struct store *from, struct store *to) {
  * before, and there may be very many. */
 static void build_room(struct why_wanted *w) {
     struct why_world *world = &w->reader->world;
-    const struct object *obj;
-    size_t n;
     world->fit = fit_new(w->reader->session->conn.client.pool);
+    world->least_priority = moveout_least_priority(w->lists[1].store);
+    moveout_fill(world->fit, &(struct moveout_stores){.nodes = w->lists[0].store,
+                                                      .pods = w->lists[1].store,
+                                                      .namespaces = w->lists[2].store});
     move_all(w->lists[0].store, world->nodes);
-    /* Which of two equally good nodes is taken goes by their order; of the others' nothing does. */
-    _cleanup_free_ const struct object **nodes = store_sorted(w->lists[0].store, &n);
-    for (size_t i = 0; i < n; i++)
-        fit_put_node(world->fit, (const struct node *)nodes[i]);
-    for (uint32_t i = 0; (obj = store_next(w->lists[1].store, &i));)
-        fit_put_pod(world->fit, (const struct pod *)obj);
-    for (uint32_t i = 0; (obj = store_next(w->lists[2].store, &i));)
-        fit_put_namespace(world->fit, (const struct ns *)obj);
 }
 
-static void on_synced(void *arg) {
-    struct why_wanted *w = arg;
-    if (w->known != KNOWN_NOT_YET)
-        return;
-    for (size_t i = 0; i < w->n_lists; i++) {
-        if (!w->lists[i].done && store_synced(w->lists[i].store))
-            w->lists[i].done = true;
+/* As much of it as could be read. */
+static void add_volumes(struct why_wanted *w) {
+    struct why_world *world = &w->reader->world;
+    world->room_volumes = !w->lists[0].missing && !w->lists[1].missing;
+    world->room_classes = !w->lists[2].missing;
+    if (world->room_volumes) {
+        move_all(w->lists[0].store, world->volumes);
+        move_all(w->lists[1].store, world->claims);
+    }
+    if (world->room_classes)
+        move_all(w->lists[2].store, world->classes);
+    moveout_fill(world->fit,
+                 &(struct moveout_stores){.volumes = world->room_volumes ? world->volumes : NULL,
+                                          .claims = world->room_volumes ? world->claims : NULL,
+                                          .classes = world->room_classes ? world->classes : NULL});
+}
+
+static void on_list(struct why_wanted *w) {
+    for (size_t i = 0; i < w->n_lists; i++)
         if (!w->lists[i].done)
             return;
-    }
     struct store *first = w->lists[0].store;
     if (w->into)
         move_all(first, w->into);
     else if (w->want.what == WHY_WANT_ROOM)
         build_room(w);
+    else if (w->want.what == WHY_WANT_VOLUMES)
+        add_volumes(w);
     else
         move_all(first, *store_of(&w->reader->world, store_kind(first)));
     answered(w, KNOWN_THERE);
 }
 
+static void on_synced(void *arg) {
+    struct why_list *l = arg;
+    if (l->wanted->known != KNOWN_NOT_YET || l->done)
+        return;
+    l->done = true;
+    on_list(l->wanted);
+}
+
 static void on_problem(void *arg, enum kube_outcome outcome, const char *message,
                        int64_t retry_in) {
-    struct why_wanted *w = arg;
+    struct why_list *l = arg;
     (void)retry_in;
-    if (w->known == KNOWN_NOT_YET)
-        failed(w, outcome, message);
+    if (l->wanted->known != KNOWN_NOT_YET || l->done)
+        return;
+    if (!l->optional) {
+        failed(l->wanted, outcome, message);
+        return;
+    }
+    l->done = l->missing = true;
+    on_list(l->wanted);
 }
 
 /* --- requests --- */
@@ -180,15 +212,26 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
 static void start_list(struct why_wanted *w, const struct kind *kind,
                        struct reflector_options opts) {
     struct session *s = w->reader->session;
-    size_t i = w->n_lists++;
+    struct why_list *l = &w->lists[w->n_lists++];
     opts.once = true;
-    opts.seed = (uint64_t)loop_now(s->loop) + i;
+    opts.seed = (uint64_t)loop_now(s->loop) + w->n_lists;
     opts.synced = on_synced;
     opts.problem = on_problem;
-    opts.arg = w;
-    w->lists[i].store = store_new(kind, s->conn.client.pool);
-    w->lists[i].reflector = reflector_new(&s->conn.client, w->lists[i].store, &opts);
+    opts.arg = l;
+    l->wanted = w;
+    l->store = store_new(kind, s->conn.client.pool);
+    l->reflector = reflector_new(&s->conn.client, l->store, &opts);
     w->reader->requests++;
+}
+
+/* All are in the list before one can be the last. */
+static void start_volumes(struct why_wanted *w) {
+    static const struct kind *const rows[] = {&kind_pv, &kind_pvc, &kind_storage_class};
+    static_assert(ARRAY_LEN(rows) <= LISTS_MAX, "a place for each list");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        start_list(w, rows[i], (struct reflector_options){0});
+        w->lists[i].optional = true;
+    }
 }
 
 static void start(struct why_wanted *w) {
@@ -229,12 +272,14 @@ static void start(struct why_wanted *w) {
                                               .field_selector = str_get(&fields)});
         break;
     case WHY_WANT_ROOM:
-        /* All three are in the list before one can be the last. */
         start_list(w, &kind_node, (struct reflector_options){0});
         start_list(w, &kind_pod,
                    (struct reflector_options){.field_selector =
                                                   "status.phase!=Succeeded,status.phase!=Failed"});
         start_list(w, &kind_namespace, (struct reflector_options){0});
+        break;
+    case WHY_WANT_VOLUMES:
+        start_volumes(w);
         break;
     }
 }
@@ -323,17 +368,9 @@ int why_reader_list(struct why_reader *r, const struct kind *kind, const char *n
 /* --- life --- */
 
 static const struct kind *const kept[] = {
-    &kind_node,
-    &kind_pod,
-    &kind_pdb,
-    &kind_replica_set,
-    &kind_stateful_set,
-    &kind_deployment,
-    &kind_daemon_set,
-    &kind_namespace,
-    &kind_pv,
-    &kind_pvc,
-    &kind_volume_attachment,
+    &kind_node,         &kind_pod,        &kind_pdb,           &kind_replica_set,
+    &kind_stateful_set, &kind_deployment, &kind_daemon_set,    &kind_namespace,
+    &kind_pv,           &kind_pvc,        &kind_storage_class, &kind_volume_attachment,
     &kind_event,
 };
 

@@ -242,7 +242,7 @@ static void write_link(struct jsonw *w, const struct why_link *l) {
     if (l->code != WHY_NO_CODE) {
         const struct blocker_row *row = blocker_row((enum blocker_code)l->code);
         jsonw_kstr(w, "code", row->name);
-        jsonw_kstr(w, "clears", row->clears_itself ? "auto" : "operator");
+        jsonw_kstr(w, "clears", row->clears_itself && !l->lasts ? "auto" : "operator");
     }
     jsonw_kstr(w, "severity", severities[l->severity]);
     jsonw_kbool(w, "blocks", l->blocks);

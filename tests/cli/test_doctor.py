@@ -30,7 +30,8 @@ LONG_AGO = "2001-01-01T00:00:00Z"
 WIDTH = 80
 DONE, FAILED, CHANGES, BLOCKED, USAGE = 0, 1, 2, 3, 64
 # What each scenario comes to, with --detailed-exitcode; others are in good health.
-CODES = {"pdb-stuck": BLOCKED, "two-budgets": BLOCKED, "pinned": BLOCKED, "crash-loop": BLOCKED, "full": CHANGES, "webhook-less-edge": CHANGES}
+CODES = {"pdb-stuck": BLOCKED, "two-budgets": BLOCKED, "pinned": BLOCKED, "crash-loop": BLOCKED, "finalizer-stuck": BLOCKED, "full": BLOCKED,
+         "webhook-less-edge": CHANGES}
 SMALL = {"empty": ("--nodes", "1"), "big": ("--nodes", "20")}
 # Time goes on in these, so that what is there depends on when one looks.
 MOVING = {"node-lost", "flapping-node"}
@@ -95,7 +96,7 @@ class Doctor(Case):
 
     def test_formats(self) -> None:
         doc = json.loads(self.slipway(self.sim, "doctor", "--pdbs", "-o", "json").out)
-        self.assertEqual((doc["schema"], doc["nodes"], doc["blockedNodes"]), ("slipway.doctor/1.1", 3, ["w1", "w2", "w3"]))
+        self.assertEqual((doc["schema"], doc["nodes"], doc["blockedNodes"]), ("slipway.doctor/1.2", 3, ["w1", "w2", "w3"]))
         self.assertEqual([g["cause"] for g in doc["groups"]], ["max-unavailable-zero", "single-replica", "min-available-all", "no-room"])
         self.assertEqual([i["check"] for i in doc["items"]], ["budget", "budget", "budget", "workload"])
         names = self.slipway(self.sim, "doctor", "--pdbs", "-o", "name").out.splitlines()
@@ -145,6 +146,58 @@ class Doctor(Case):
             self.assertEqual(len(self.slipway(sim, "doctor", "--pdbs", "-o", "name").out.splitlines()), 12)
             self.assertIn("  and 7 more: slipway status --details=health\n", self.slipway(sim, "status").out)
             self.assertNotIn("more", self.slipway(sim, "status", "--details=health").out)
+
+
+class Checks(Case):
+    """A cluster with KubeVirt: what its check says is in the report, with the nodes."""
+
+    def machine(self, sim: Sim, name: str, **status: object) -> None:
+        body = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "metadata": {"name": name},
+                "spec": {"evictionStrategy": "LiveMigrate"}, "status": {"nodeName": "w1", "phase": "Running"} | status}
+        path = "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
+
+        def made() -> bool:
+            try:
+                return sim.client.call("POST", path, body)[0] == 201
+            except json.JSONDecodeError:  # "404 page not found": it is not served yet
+                return False
+        until(made, "the virtual machine")
+
+    def define(self, sim: Sim) -> None:
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        body = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                "metadata": {"name": "virtualmachineinstances.kubevirt.io"},
+                "spec": {"group": "kubevirt.io", "scope": "Namespaced",
+                         "names": {"plural": "virtualmachineinstances", "kind": "VirtualMachineInstance"},
+                         "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}
+        code, answer = sim.client.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
+        self.assertEqual(code, 201, answer)
+
+    def test_what_a_check_denies(self) -> None:
+        with Sim("--scenario", "empty", "--nodes", "2") as sim:
+            self.define(sim)
+            condition = {"type": "LiveMigratable", "status": "True"}
+            self.machine(sim, "free", conditions=[condition])
+            done = self.slipway(sim, "doctor", "--detailed-exitcode")
+            self.assertIn("KubeVirt: nothing against a drain of any node by itself", done.out)
+            self.assertIn("list, watch virtualmachineinstances.kubevirt.io", done.out)  # the permission
+            self.assertNotIn("longhorn.io", done.out)
+            self.machine(sim, "tied", conditions=[condition | {"status": "False", "message": "it has a host disk"}])
+            done = self.slipway(sim, "doctor", "--detailed-exitcode")
+            self.assertEqual(done.code, BLOCKED, done.out)
+            self.assertRegex(done.out, r"\n\S+ KubeVirt denies a drain of w1 \(NotMigratable\)\n    VirtualMachineInstance default/tied: ")
+            doc = json.loads(self.slipway(sim, "doctor", "-o", "json").out)
+            self.assertEqual([(c["finding"]["check"], c["finding"]["verdict"], c["nodes"]) for c in doc["checks"]], [("kubevirt", "deny", ["w1"])])
+            self.assertNotIn("KubeVirt", self.slipway(sim, "doctor", "--pdbs").out)
+
+    def test_an_object_of_another_shape(self) -> None:
+        """It is named, with the field, wherever the check is asked."""
+        with Sim("--scenario", "empty", "--nodes", "2") as sim:
+            self.define(sim)
+            self.machine(sim, "odd", migrationState={"completed": "maybe"})
+            for verb in (["doctor"], ["checks", "-o", "wide"], ["why", "w1"]):
+                out = " ".join(self.slipway(sim, *verb).out.split())
+                self.assertIn("VirtualMachineInstance default/odd: status.migrationState.completed:", out, verb)
 
 
 class Status(Case):
@@ -198,6 +251,55 @@ class Status(Case):
             self.assertRegex(out, r"\nGates\n  \S+ LastReplica x/pvc-1 on w1, 1 pod\n  -> slipway why w1\n$")
             doc = json.loads(self.slipway(sim, "status", "-o", "json").out)
             self.assertEqual([(g["code"], g["since"]) for g in doc["gates"]], [("LastReplica", "2026-01-01T00:01:00Z")])
+
+    def test_left_behind(self) -> None:
+        """A drain is killed: its marks and its cordon are named with what takes them away, and that does."""
+        with Sim("--scenario", "pdb-stuck", "--speed", "20") as sim:
+            drain = subprocess.Popen([SLIPWAY, "drain", "w1", "w2", "w3", "--max-unavailable=1", "--holder=night"], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(KUBECONFIG=str(sim.kubeconfig)))
+
+            def nodes() -> dict[str, dict]:
+                return {n["metadata"]["name"]: n for n in sim.client.get("/api/v1/nodes")["items"]}
+
+            def at_work() -> bool:
+                now = nodes()
+                marked = {n for n, node in now.items() if any(t["key"] == "slipway.dev/next" for t in node["spec"].get("taints", []))}
+                busy = {n for n, node in now.items() for c in node["status"]["conditions"] if (c["type"], c["status"]) == ("DrainInProgress", "True")}
+                return len(marked) == 2 and len(busy) == 1
+            try:
+                until(at_work, "a node that is drained, and two to come")
+            finally:
+                drain.kill()
+                drain.wait(LIMIT)
+            self.assertNotIn("Left behind", self.slipway(sim, "status").out)  # not yet: it may well be at work
+            later = "2101-01-01T00:00:00Z"
+            out = run("status", KUBECONFIG=str(sim.kubeconfig), SLIPWAY_FAKE_NOW=later).out
+            self.assertRegex(out, r"\nLeft behind, if no drain is at work any more\n")
+            doc = json.loads(run("status", "-o", "json", KUBECONFIG=str(sim.kubeconfig), SLIPWAY_FAKE_NOW=later).out)
+            self.assertEqual([x["what"] for x in doc["leftBehind"]], ["drain", "mark"])
+            said = run("doctor", KUBECONFIG=str(sim.kubeconfig), SLIPWAY_FAKE_NOW=later).out
+            for left in doc["leftBehind"]:
+                self.assertIn(f"  -> {left['command']}\n", out)
+                self.assertIn(left["command"], said)
+                words = shlex.split(left["command"])
+                self.assertEqual(words[0], "slipway")
+                self.assertEqual(run(*words[1:], KUBECONFIG=str(sim.kubeconfig)).code, DONE)
+            self.assertFalse([n for n, node in nodes().items() if node["spec"].get("taints") or node["spec"].get("unschedulable")])
+            self.assertEqual(json.loads(run("status", "-o", "json", KUBECONFIG=str(sim.kubeconfig), SLIPWAY_FAKE_NOW=later).out)["leftBehind"], [])
+
+    def test_a_finalizer_that_holds_a_drain_up(self) -> None:
+        with Sim("--scenario", "finalizer-stuck", "--speed", "20") as sim:
+            drain = subprocess.Popen([SLIPWAY, "drain", "w1"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL, env=environment(KUBECONFIG=str(sim.kubeconfig)))
+            try:
+                def stuck() -> bool:
+                    doc = json.loads(self.slipway(sim, "status", "-o", "json").out)
+                    return [(b["code"], b["nodes"]) for b in doc["blockers"]] == [("FinalizerStuck", ["w1"])]
+                until(stuck, "the finalizer among the blockers")
+                self.assertRegex(self.slipway(sim, "status").out, r"^Draining 1 of 3 nodes, 1 pod to go: blocked, ")
+            finally:
+                drain.kill()
+                drain.wait(LIMIT)
 
     def test_reboots(self) -> None:
         with Sim("--scenario", "empty", "--nodes", "3") as sim:

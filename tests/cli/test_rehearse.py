@@ -12,10 +12,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tap  # noqa: E402
-from program import Result, run  # noqa: E402
-from simulation import Sim  # noqa: E402
+from program import TOP, Result, run  # noqa: E402
+from simulation import Sim, until  # noqa: E402
 
-DONE, FAILED, BLOCKED, USAGE = 0, 1, 3, 64
+DONE, FAILED, BLOCKED, DENIED, USAGE = 0, 1, 3, 5, 64
 TIMED_OUT = "blocked"
 
 
@@ -55,8 +55,8 @@ class Told(Case):
         self.assertRegex(out, r"(?m)^Order \(of the middle run\)$")
         self.assertRegex(out, r"(?m)^ +0s to \d\S* +w")
         self.assertRegex(out, r"(?m)^Budgets closest to the edge$")
-        self.assertIn(" (6 nodes, ", out)
-        self.assertIn("How long pods take to end is assumed for ", out)
+        self.assertIn(" (6 nodes, ", " ".join(out.split()))
+        self.assertIn("How long pods take to end is assumed for ", " ".join(out.split()))
         self.assertTrue(out.endswith("Nothing was changed in the cluster.\n"))
 
     def test_document(self) -> None:
@@ -68,6 +68,39 @@ class Told(Case):
         self.assertEqual({n["name"] for n in d["nodes"]}, {"w1", "w2"})
         self.assertTrue(all(p["gone"] > 0 for n in d["nodes"] for p in n["pods"]))
         self.assertEqual(d["basis"]["podsMovedBefore"], 0)
+
+    def test_document_is_described(self) -> None:
+        """Each member of it, by its name, in docs/rehearse.md."""
+        text = (TOP / "docs" / "rehearse.md").read_text()
+        described = text[text.index("## The document"):]
+        found: set[str] = set()
+
+        def collect(v: object) -> None:
+            for item in v if isinstance(v, list) else v.values() if isinstance(v, dict) else ():
+                collect(item)
+            found.update(v if isinstance(v, dict) else ())
+        for scenario, code in (("pdb-stuck", BLOCKED), ("happy", DONE), ("pinned", FAILED)):
+            collect(self.document(scenario, "w1", "--runs", "2", code=code))
+        self.assertGreater(len(found), 50)
+        self.assertEqual({name for name in found if f"`{name}`" not in described and name not in ("p10", "p50", "p90")}, set())
+
+    def test_fits_the_screen(self) -> None:
+        """No line is wider than the terminal, but where a single name is; without one it is 80 columns."""
+        for scenario, code in (("pdb-stuck", BLOCKED), ("happy", DONE), ("zones", DONE)):
+            for columns in (40, 80, None):
+                with self.subTest(scenario, columns=columns):
+                    terminal = {"SLIPWAY_FORCE_TTY": str(columns), "NO_COLOR": "1"} if columns else {}
+                    done = run("rehearse", "w1", "w2", "--runs", "3", "--snapshot", self.snapshot(scenario), **terminal)
+                    self.assertEqual(done.code, code, done.err)
+                    for line in done.out.splitlines():
+                        self.assertTrue(len(line) <= (columns or 80) or len(line.split()) == 1, line)
+
+    def test_says_when_it_gives_up(self) -> None:
+        d = self.document("pdb-stuck", "w1", "--runs", "2", code=BLOCKED)
+        self.assertEqual(d["haltAfter"], 1800)
+        out = self.rehearse("pdb-stuck", "w1", "--runs", "2", code=BLOCKED).out
+        self.assertIn("All runs were given up when nothing had moved for 30m00s", " ".join(out.split()))
+        self.assertNotIn("given up", self.rehearse("happy", "w1", "--runs", "2").out)
 
     def test_same_seed_same_result(self) -> None:
         first, second = (self.rehearse("zones", "w1", "-o", "json", "--runs", "3").out for _ in range(2))
@@ -144,6 +177,59 @@ class History(Case):
         short, long = (self.document("happy", "w1", "--history", self.lines(s))["took"]["p50"] for s in (2, 25))
         self.assertGreater(long, short + 15)
 
+    def test_starts(self) -> None:
+        """How long replacements took counts, more than what running pods show."""
+        path = self.directory / "starts"
+        with open(path, "w") as f:
+            for workload in ("web", "worker"):
+                for i in range(4):
+                    f.write(json.dumps({"v": 1, "workload": f"shop-1/Deployment/{workload}", "up": 60 + i}) + "\n")
+        usual = self.document("happy", "w[1-3]", "--parallel", "1", "--wait-rescheduled")
+        slow = self.document("happy", "w[1-3]", "--parallel", "1", "--wait-rescheduled", "--history", str(path))
+        self.assertEqual(slow["basis"]["observations"], 8)
+        self.assertGreater(slow["took"]["p50"], usual["took"]["p50"] + 40)
+
+    def test_control_plane(self) -> None:
+        """How long it takes is drawn from what was seen, or assumed, and said either way."""
+        d = self.document("happy", "w1", "--runs", "2")
+        self.assertEqual(d["basis"]["controlPlane"], {"drains": 0, "assumed": True, "answer": {"least": 0.02, "most": 0.4},
+                                                      "step": {"least": 0, "most": 0}, "budget": {"least": 0, "most": 0},
+                                                      "begin": {"least": 0, "most": 0}})
+        words = " ".join(self.rehearse("happy", "w1", "--runs", "2").out.split())
+        self.assertIn("A request to the API is assumed to take 20 to 400 ms", words)
+        path = self.directory / "lags"
+        path.write_text("".join(json.dumps({"v": 1, "drain": drain, "workload": "a/Pod/b", "stop": 1, "answer": answer, "up": 1,
+                                            "place": place, "turn": turn}) + "\n"
+                                for drain, answer, place, turn in (("a", 0.01, 0.06, 0.11), ("a", 0.01, 0.06, 0.11), ("b", 3, 5, 4))))
+        d = self.document("happy", "w1", "--runs", "40", "--history", str(path))
+        self.assertEqual(d["basis"]["controlPlane"], {"drains": 2, "assumed": False, "answer": {"least": 0.01, "most": 3},
+                                                      "step": {"least": 0.03, "most": 2.5}, "budget": {"least": 0.1, "most": 1},
+                                                      "begin": {"least": 0, "most": 0}})
+        words = " ".join(self.rehearse("happy", "w1", "--runs", "2", "--history", str(path)).out.split())
+        self.assertIn("A request to the API takes 10 to 3000 ms, a step of a controller or the scheduler 30 to 2500 ms, a budget to be "
+                      "counted anew 100 to 1000 ms, as in 2 earlier drains.", words)
+
+    def test_what_drain_writes(self) -> None:
+        """A line for each pod that goes and for each that comes instead; a rehearsal goes by both."""
+        path = self.directory / "written"
+        with Sim("--nodes", "4", "--speed", "20") as sim:
+            env = {"KUBECONFIG": str(sim.kubeconfig)}
+            done = run("drain", "w1", "--history", str(path), "--wait-rescheduled", **env)
+            self.assertEqual(done.code, DONE, done.err)
+            lines = [json.loads(line) for line in path.read_text().splitlines()]
+            stops, ups = ([e for e in lines if key in e] for key in ("stop", "up"))
+            self.assertTrue(stops and ups, lines)
+            self.assertEqual(len({e["drain"] for e in lines}), 1)
+            self.assertTrue(all(e["node"] == "w1" and e["answer"] > 0 for e in stops), stops)
+            self.assertTrue(all(e["node"] != "w1" for e in ups), ups)
+            self.assertLessEqual({e["workload"] for e in ups}, {e["workload"] for e in stops})
+            self.assertTrue(any(e.get("place", -1) >= 0 for e in ups), ups)
+            self.assertEqual([e["begin"] > 0 for e in lines if "begin" in e], [True], lines)
+            self.assertEqual(run("uncordon", "w1", **env).code, DONE)
+            d = json.loads(run("rehearse", "w2", "--history", str(path), "-o", "json", **env).out)
+            self.assertEqual((d["basis"]["observations"], d["basis"]["startsObserved"]), (len(lines), len(ups)))
+            self.assertEqual(d["basis"]["controlPlane"]["drains"], 1)
+
     def test_mistakes(self) -> None:
         path = self.directory / "bad"
         path.write_text('{"v":1}\n')
@@ -187,6 +273,89 @@ class Live(Case):
             self.assertEqual(run("rehearse", "w1", **env).code, DONE)
         done = run("rehearse", "w1", KUBECONFIG="/nonexistent")
         self.assertNotEqual(done.code, DONE)
+
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+LONGHORN = ("Volume", "Replica", "Engine", "Node", "InstanceManager", "Setting")
+
+
+class Checks(Case):
+    """Storage and quorums are obeyed as in a drain. Nobody rebuilds anything in a copy, and that is said."""
+
+    def longhorn(self, sim: Sim) -> None:
+        """A volume with a replica on w1 and on w2, attached to neither."""
+        c = sim.client
+        for kind in LONGHORN:
+            plural = kind.lower() + "s"
+            schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+            made = {"metadata": {"name": f"{plural}.longhorn.io"}, "spec": {
+                "group": "longhorn.io", "scope": "Namespaced", "names": {"plural": plural, "kind": kind},
+                "versions": [{"name": "v1beta2", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}}
+            self.assertEqual(c.call("POST", DEFINITIONS, made)[0], 201)
+        for kind in LONGHORN:
+            until(lambda: c.call("GET", f"/apis/longhorn.io/v1beta2/{kind.lower()}s")[0] == 200, kind)
+        self.put(sim, "Volume", "v", {"numberOfReplicas": 2, "dataLocality": "disabled"}, {"state": "detached", "robustness": "unknown"})
+        for node in ("w1", "w2"):
+            self.put(sim, "Replica", f"v-{node}", {"volumeName": "v", "nodeID": node, "healthyAt": "2026-11-15T08:00:00Z", "failedAt": "",
+                                                   "desireState": "stopped"}, {"currentState": "stopped"})
+            self.put(sim, "InstanceManager", f"m-{node}", {"nodeID": node, "type": "aio", "dataEngine": "v1"}, {"currentState": "running"})
+        code, answer = c.call("POST", "/apis/longhorn.io/v1beta2/namespaces/default/settings",
+                              {"apiVersion": "longhorn.io/v1beta2", "kind": "Setting", "metadata": {"name": "node-drain-policy"},
+                               "value": "block-if-contains-last-replica"})
+        self.assertEqual(code, 201, answer)
+
+    def put(self, sim: Sim, kind: str, name: str, spec: dict, status: dict) -> None:
+        code, answer = sim.client.call("POST", f"/apis/longhorn.io/v1beta2/namespaces/default/{kind.lower()}s",
+                                       {"apiVersion": "longhorn.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec,
+                                        "status": status})
+        self.assertEqual(code, 201, answer)
+
+    def volume(self, sim: Sim, replicas: int = 2, **status: str) -> None:
+        sim.client.patch("/apis/longhorn.io/v1beta2/namespaces/default/volumes/v", {"spec": {"numberOfReplicas": replicas}, "status": status})
+
+    def replica(self, sim: Sim, node: str, **spec: str) -> None:
+        sim.client.patch(f"/apis/longhorn.io/v1beta2/namespaces/default/replicas/v-{node}", {"spec": spec})
+
+    def both(self, sim: Sim, *args: str) -> tuple[dict, Result]:
+        """What is rehearsed from the file alone, and what the drain then does."""
+        env = {"KUBECONFIG": str(sim.kubeconfig)}
+        path = str(self.directory / "checks.json.gz")
+        self.assertEqual(run("snapshot", "--out", path, **env).code, DONE)
+        said = json.loads(run("rehearse", *args, "--runs", "2", "--snapshot", path, "-o", "json", KUBECONFIG="/nonexistent").out)
+        return said, run("drain", *args, **env)
+
+    def test_obeyed(self) -> None:
+        with Sim("--nodes", "4", "--speed", "20") as sim:
+            self.longhorn(sim)
+            skip = ("--skip-check", "longhorn", "--reason", "a test")
+            with self.subTest("denied"):
+                self.replica(sim, "w2", failedAt="2026-11-15T09:00:00Z", healthyAt="")
+                self.volume(sim, replicas=1)
+                said, done = self.both(sim, "w1", "--timeout", "20s")
+                self.assertEqual((said["exitCode"], done.code), (DENIED, DENIED), (said["nodes"], done.err))
+                self.assertEqual(said["nodes"][0]["phase"], "refused")
+                self.assertIn("longhorn: ", said["nodes"][0]["error"])
+                self.assertIn(said["nodes"][0]["error"], done.err)
+                self.assertEqual(said["basis"]["objectsNotSimulated"], 0)
+            with self.subTest("waits, and the copy has nobody who ends it"):
+                self.replica(sim, "w2", failedAt="", healthyAt="2026-11-15T08:00:00Z")
+                self.volume(sim, state="attached", robustness="degraded", currentNodeID="w3")
+                said, done = self.both(sim, "w1", "--timeout", "5s")
+                self.assertEqual((said["exitCode"], done.code), (BLOCKED, BLOCKED), (said["waits"], done.err))
+                waits = [w for w in said["waits"] if w.get("check") == "longhorn"]
+                self.assertEqual(len(waits), 1, said["waits"])
+                self.assertIn(waits[0]["code"], done.err)
+                path = str(self.directory / "checks.json.gz")
+                out = run("rehearse", "w1", "--runs", "2", "--snapshot", path).out
+                words = " ".join(out.split())
+                self.assertIn("does not end here", words)
+                self.assertIn("nobody rebuilds, moves or heals anything in a rehearsal", words)
+                self.assertIn("with --skip-check longhorn --reason WHY what follows is rehearsed", words)
+                self.assertEqual(run("rehearse", "w1", "--runs", "2", *skip, "--snapshot", path).code, DONE)
+            with self.subTest("passes"):
+                self.volume(sim, state="detached", robustness="unknown", currentNodeID="")
+                said, done = self.both(sim, "w1", "--timeout", "10m")
+                self.assertEqual((said["exitCode"], done.code), (DONE, DONE), (said["waits"], done.err))
 
 
 class Truth(Case):

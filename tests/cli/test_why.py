@@ -147,13 +147,27 @@ class Busy(Case):
                 drain.kill()
                 drain.wait(LIMIT)
 
+    def as_planned(self, sim: Sim, node: str) -> None:
+        """A plan has the same codes for as many pods."""
+        def counted(pairs: list[tuple[str, int]]) -> dict[str, int]:
+            return {code: sum(n for c, n in pairs if c == code) for code, _ in pairs}
+        chain = json.loads(self.why(sim, node, "--room", "-o", "json").out)
+        plan = json.loads(run("plan", "drain", node, "-o", "json", KUBECONFIG=str(sim.kubeconfig)).out)
+        pods = [pod for n in plan["nodes"] for pod in n["pods"]]
+        self.assertEqual(counted([(link["code"], link["pods"]) for link in chain["links"]]),
+                         counted([(pod["blocker"]["code"], 1) for pod in pods if "blocker" in pod]), (node, chain, plan))
+        never = any(pod["verdict"] == "never" for pod in pods)
+        self.assertEqual(chain["state"] == "blocked" and "never end" in chain["summary"], never, (node, chain["summary"]))
+
     def test_full(self) -> None:
         """Evicted one by one until there is no room for the next."""
         with Sim("--scenario", "full", "--speed", "20") as sim:
             c = sim.client
             before = self.why(sim, "w1", "--room")
             self.assertEqual(before.code, BLOCKED)
-            self.assertIn("a drain would leave 4 of its 7 pods without a node", before.out)
+            self.assertIn("a drain would never end: 1 of its 7 pods can never go", before.out)
+            for node in ("w1", "w2", "w3", "w4"):
+                self.as_planned(sim, node)
             self.assertEqual(self.why(sim, "w1").code, FREE)
             c.patch("/api/v1/nodes/w1", {"spec": {"unschedulable": True}})
             for pod in sorted(c.pods(spec__nodeName="w1"), key=lambda p: p["metadata"]["name"]):

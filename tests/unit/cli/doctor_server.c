@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "engine/checks.h"
 #include "kube/permissions.h"
 #include "support/server.h"
 
@@ -32,6 +33,7 @@ struct fixture {
     const char *version, *date; /* date: a header line */
     const char *denied;         /* the verb that nobody may use */
     bool silent;                /* reviews have no answer that can be read */
+    const char *groups;         /* of discovery */
     int reviews;
 };
 
@@ -40,6 +42,10 @@ static void handle(struct server_conn *c, const struct server_request *req, void
     if (str_starts(req->path, "/version")) {
         _cleanup_free_ char *head = xasprintf(JSON "%s", strna(f->date));
         server_reply(c, 200, head, f->version);
+        return;
+    }
+    if (streq(req->path, "/apis")) {
+        server_reply(c, f->groups ? 200 : 403, JSON, f->groups ? f->groups : "{}");
         return;
     }
     _cleanup_json_ json_t *body = json_loads(req->body, 0, NULL);
@@ -137,12 +143,14 @@ static void permissions_that_are_missing(void **state) {
     start(&f, "{}");
     f.denied = "create";
     doctor_ask_permissions(&f.session, &f.findings);
-    assert_int_equal(f.findings.list.len, n_permissions);
+    size_t at = 0;
     for (size_t i = 0; i < n_permissions; i++) {
         bool needs = false;
+        if (permissions[i].where) /* no such system is there */
+            continue;
         for (const char *const *verb = permissions[i].verbs; *verb; verb++, asked++)
             needs |= streq(*verb, "create");
-        const struct doctor_finding *d = &f.findings.list.p[i];
+        const struct doctor_finding *d = &f.findings.list.p[at++];
         missing += needs;
         assert_int_equal(d->state, !needs                    ? STATE_GOOD
                                    : permissions[i].optional ? STATE_WARN
@@ -151,9 +159,69 @@ static void permissions_that_are_missing(void **state) {
         if (needs)
             assert_non_null(strstr(d->text, "create "));
     }
+    assert_int_equal(f.findings.list.len, at);
     assert_true(missing > 0 && missing < n_permissions);
     assert_int_equal(f.reviews, asked); /* each once */
     end(&f);
+}
+
+/* What a system's check reads is asked for where the system is. */
+static void permissions_of_systems_that_are_there(void **state) {
+    (void)state;
+    struct fixture f;
+    size_t longhorn = 0, others = 0;
+    start(&f, "{}");
+    f.groups = "{\"groups\":[{\"name\":\"apps\"},{\"name\":\"longhorn.io\"}]}";
+    f.denied = "watch";
+    doctor_ask_permissions(&f.session, &f.findings);
+    for (size_t i = 0; i < f.findings.list.len; i++) {
+        const struct doctor_finding *d = &f.findings.list.p[i];
+        others += strstr(d->text, "rook.io") || strstr(d->text, "configmaps");
+        if (!strstr(d->text, "longhorn.io"))
+            continue;
+        longhorn++;
+        assert_int_equal(d->state, STATE_WARN);
+        assert_non_null(strstr(d->text, "watch "));
+        assert_non_null(strstr(d->text, "to ask Longhorn before a node is drained"));
+    }
+    assert_int_equal(longhorn, 6);
+    assert_int_equal(others, 0);
+    end(&f);
+}
+
+static bool has_permission(const struct kind *kind, const char *verb) {
+    for (size_t i = 0; i < n_permissions; i++)
+        if (streq(permissions[i].group, kind->group) &&
+            streq(permissions[i].resource, kind->resource) && !permissions[i].subresource)
+            for (const char *const *v = permissions[i].verbs; *v; v++)
+                if (streq(*v, verb))
+                    return true;
+    return false;
+}
+
+/* Whatever a check or a verb reads is in the table. */
+static void the_table_is_whole(void **state) {
+    static const struct kind *const listed[] = {&kind_node,
+                                                &kind_pod,
+                                                &kind_pdb,
+                                                &kind_replica_set,
+                                                &kind_stateful_set,
+                                                &kind_deployment,
+                                                &kind_namespace,
+                                                &kind_pv,
+                                                &kind_pvc,
+                                                &kind_event,
+                                                &kind_daemon_set,
+                                                &kind_storage_class,
+                                                &kind_volume_attachment};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(listed); i++)
+        if (!has_permission(listed[i], "list"))
+            fail_msg("list %s", listed[i]->resource);
+    for (size_t i = 0; i < CHECK_SOURCES; i++)
+        if (!has_permission(check_sources[i].kind, "list") ||
+            !has_permission(check_sources[i].kind, "watch"))
+            fail_msg("%s.%s", check_sources[i].kind->resource, check_sources[i].kind->group);
 }
 
 static void answers_that_say_nothing(void **state) {
@@ -175,6 +243,8 @@ int main(void) {
         cmocka_unit_test(no_kubernetes),
         cmocka_unit_test(clocks),
         cmocka_unit_test(permissions_that_are_missing),
+        cmocka_unit_test(permissions_of_systems_that_are_there),
+        cmocka_unit_test(the_table_is_whole),
         cmocka_unit_test(answers_that_say_nothing),
     };
     return cmocka_run_group_tests_name("cli/doctor_server", tests, NULL, NULL);

@@ -35,7 +35,8 @@ static struct lint_finding finding(const char *name) {
 static void show(const struct lint *lint, struct doctor_findings *f, bool all, bool only,
                  struct str *out) {
     struct term term = {.fd = -1, .columns = 80};
-    doctor_text(&(struct doctor_report){f, lint, all, only}, "slipway", &term);
+    doctor_text(&(struct doctor_report){.findings = f, .lint = lint, .all = all, .only_lint = only},
+                "slipway", &term);
     str_add(out, str_get(&term.buf));
     str_done(&term.buf);
 }
@@ -59,6 +60,52 @@ static void one_group(void **state) {
                         "        kubectl -n shop patch pdb web -p '{}'\n"
                         "\n"
                         "A drain of 2 of 5 nodes would be blocked: w[1-2]\n");
+}
+
+/* What the checks have against a drain comes after the server and before the workloads. */
+static void what_checks_say(void **state) {
+    (void)state;
+    _cleanup_str_ struct str json = STR_INIT;
+    struct check_finding deny = {.check = check_find("longhorn"),
+                                 .verdict = CHECK_DENY,
+                                 .when = CHECK_CORDON | CHECK_OPERATION,
+                                 .code = BLOCKER_LAST_REPLICA,
+                                 .node = "w1",
+                                 .kind = "Volume",
+                                 .ns = "longhorn-system",
+                                 .name = "pvc-1",
+                                 .evidence = "the only healthy replica is here",
+                                 .hint = "add a replica",
+                                 .ends = "there is another"};
+    struct check_finding later = deny;
+    later.when = CHECK_OPERATION;
+    later.name = NULL;
+    struct doctor_check list[] = {{&deny, w12, 2}, {&later, w12, 1}};
+    struct doctor_checks checks = {.list = list, .n = 2, .quiet = ""};
+    struct doctor_findings none = {0};
+    struct lint lint = {.nodes = 2, .pods = 1};
+    struct doctor_report report = {.findings = &none, .lint = &lint, .checks = &checks};
+    struct term term = {.fd = -1, .columns = 80};
+    doctor_text(&report, "slipway", &term);
+    assert_string_equal(str_get(&term.buf),
+                        "x Longhorn denies a drain of w[1-2] (LastReplica)\n"
+                        "    Volume longhorn-system/pvc-1: the only healthy replica is here\n"
+                        "      - add a replica\n"
+                        "\n"
+                        "x Longhorn denies what comes after a drain of w1 (LastReplica)\n"
+                        "    the only healthy replica is here\n"
+                        "      - add a replica\n"
+                        "\n"
+                        "Nothing of 1 pod and 0 budgets would block a drain of any node.\n"
+                        "0 ok, 2 warnings, 0 bad\n");
+    str_done(&term.buf);
+    doctor_json(&report, &json);
+    _cleanup_json_ json_t *doc = json_loads(str_get(&json), 0, NULL);
+    const json_t *first = json_array_get(json_object_get(doc, "checks"), 0);
+    assert_string_equal(json_str(json_object_get(first, "finding"), "code"), "LastReplica");
+    assert_int_equal(json_array_size(json_object_get(first, "nodes")), 2);
+    assert_string_equal(json_str(json_array_get(json_object_get(doc, "items"), 0), "check"),
+                        "check");
 }
 
 /* "and 37 more", with a way to see them all. */
@@ -146,7 +193,7 @@ static void the_document(void **state) {
     doctor_json(&(struct doctor_report){.findings = &f, .lint = &lint}, &out);
     _cleanup_json_ json_t *doc = json_loads(str_get(&out), 0, NULL);
     assert_non_null(doc);
-    assert_string_equal(json_str(doc, "schema"), "slipway.doctor/1.1");
+    assert_string_equal(json_str(doc, "schema"), "slipway.doctor/1.2");
     assert_int_equal(json_array_size(json_object_get(doc, "items")), 2);
     assert_int_equal(json_array_size(json_object_get(doc, "blockedNodes")), 2);
     const json_t *g = json_array_get(json_object_get(doc, "groups"), 0);
@@ -169,6 +216,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_group),
         cmocka_unit_test(many_findings),
+        cmocka_unit_test(what_checks_say),
         cmocka_unit_test(a_cluster_that_is_well),
         cmocka_unit_test(a_cluster_too_full_to_look_at_whole),
         cmocka_unit_test(the_table),

@@ -48,6 +48,18 @@ static void what_there_is_not_is_left_out(void **state) {
                    "\"message\":\"all is well\"}");
 }
 
+static void the_same_of_another_node(void **state) {
+    (void)state;
+    struct check_finding a = {.check = check_find("etcd"), .node = "w1", .evidence = "e"}, b = a;
+    b.node = "w2";
+    assert_true(finding_same(&a, &b));
+    b.evidence = "f";
+    assert_false(finding_same(&a, &b));
+    b = a;
+    b.when = CHECK_CORDON;
+    assert_false(finding_same(&a, &b));
+}
+
 static void every_gate_has_a_word(void **state) {
     (void)state;
     unsigned all = 0;
@@ -61,6 +73,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finding_is_an_object),
         cmocka_unit_test(what_there_is_not_is_left_out),
+        cmocka_unit_test(the_same_of_another_node),
         cmocka_unit_test(every_gate_has_a_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

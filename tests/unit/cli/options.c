@@ -44,6 +44,7 @@ static const struct option rows[] = {
      .offset = FIELD(name),
      .arg = "NAME",
      .env = "T_NAME"},
+    {.name = "out", .kind = OPTION_STRING, .offset = FIELD(name), .filled = true},
     {.name = "verbose",
      .letter = 'v',
      .kind = OPTION_INT,
@@ -391,6 +392,18 @@ static void parsers_of_ones_own(void **state) {
         err_msg(&err), "invalid argument \"abcd\" for \"-o, --output\" flag: \"abcd\" is too long");
 }
 
+/* "--out $FILE" of a variable that is not set is a mistake, and not the same as no flag. */
+static void some_texts_must_not_be_empty(void **state) {
+    (void)state;
+    assert_int_equal(parse("--out f"), 0);
+    assert_string_equal(o.name, "f");
+    assert_int_equal(parse("--out _"), -EINVAL);
+    assert_string_equal(err_msg(&err), "invalid argument \"\" for \"--out\" flag: it is empty");
+    assert_int_equal(parse("--out="), -EINVAL);
+    assert_int_equal(parse("--name="), 0);
+    assert_null(o.name);
+}
+
 static void accepted_and_dropped(void **state) {
     (void)state;
     reset(NULL);
@@ -468,6 +481,7 @@ int main(void) {
         cmocka_unit_test_teardown(help_stops, reset),
         cmocka_unit_test_teardown(environment, reset),
         cmocka_unit_test_teardown(parsers_of_ones_own, reset),
+        cmocka_unit_test_teardown(some_texts_must_not_be_empty, reset),
         cmocka_unit_test_teardown(accepted_and_dropped, reset),
         cmocka_unit_test_teardown(walking, reset),
         cmocka_unit_test_teardown(guessing, reset),

@@ -175,6 +175,25 @@ static void nodes_that_are_gone_or_others(void **state) {
     assert_string_equal(str_get(&out), "- node w1 is gone\n- node w1 is another one\n");
 }
 
+/* A name with a line's end in it does not look like a change of its own. */
+static void a_line_is_one_line(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(parse(f, HEAD NODE(POD("p\\n- node w9\\u001b", "u1", "goes")) "]}"), 0);
+    assert_string_equal(f->file.nodes[0].pods[0].name, "p?- node w9?");
+}
+
+/* One node that is still the same will do: addresses change. */
+static void a_plan_of_another_cluster(void **state) {
+    struct fixture *f = *state;
+    struct node node = {.meta = {.name = "w1", .uid = "n2"}};
+    struct plan_node now = {.name = "w1", .node = &node};
+    assert_int_equal(parse(f, HEAD NODE(POD("p", "u1", "goes")) "]}"), 0);
+    assert_true(plan_file_foreign(&f->file, &(struct plan){0}));
+    assert_true(plan_file_foreign(&f->file, &(struct plan){.nodes = &now, .n = 1}));
+    node.meta.uid = f->file.nodes[0].uid;
+    assert_false(plan_file_foreign(&f->file, &(struct plan){.nodes = &now, .n = 1}));
+}
+
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -185,6 +204,8 @@ int main(void) {
         FILE_TEST(nothing_has_changed),
         FILE_TEST(everything_has_changed),
         FILE_TEST(nodes_that_are_gone_or_others),
+        FILE_TEST(a_line_is_one_line),
+        FILE_TEST(a_plan_of_another_cluster),
     };
     return cmocka_run_group_tests_name("cli/plan_file", tests, NULL, NULL);
 }

@@ -66,6 +66,8 @@ static void golden(void **state) {
     assert_golden("plan-120.txt", &out);
     show(f, 80, false, &out);
     assert_golden("plan-80-ascii.txt", &out);
+    show(f, 40, true, &out);
+    assert_golden("plan-40.txt", &out);
 }
 
 /* Every line but that of the command, which is to be copied as it is, fits the screen. */
@@ -74,7 +76,7 @@ static void lines_fit_the_screen(void **state) {
     _cleanup_str_ struct str out = STR_INIT;
     use_utf8(NULL);
     rack(f);
-    for (int columns = 50; columns < 200; columns += 7) {
+    for (int columns = 38; columns < 200; columns += 3) {
         show(f, columns, true, &out);
         for (char *line = out.p, *save = NULL; (line = strtok_r(line, "\n", &save)); line = NULL) {
             if (str_starts(line, "To run it:"))
@@ -108,6 +110,52 @@ static void all_is_well(void **state) {
         "  siblings did; in 10 s where there are none to go by (1 pod)\n"
         "To run it:  slipway drain w0 --force --max-unavailable=3 '--reason=rack'\\''s new "
         "switch'\n");
+}
+
+/* Names that are longer than their column have a line of their own, and are whole there: nobody
+ * could tell apart what is cut off. */
+static void long_names_are_whole(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    static const char *const names[] = {"ip-10-0-12-34.eu-central-1.compute.internal",
+                                        "ip-10-0-99-1.eu-central-1.compute.internal"};
+    for (int i = 0; i < 2; i++) {
+        node(f, names[i], 110);
+        dw_pod(&f->w, i ? "b" : "a", names[i], "{}");
+    }
+    node(f, "w1", 110);
+    dw_pod(&f->w, "c", "w1", "{}");
+    make(f, names[0], names[1], "w1", NULL);
+    f->plan.nodes[2].begins = SEC(5);
+    show(f, 80, true, &out);
+    assert_non_null(strstr(str_get(&out), "\n  ip-10-0-12-34.eu-central-1.compute.internal,\n"
+                                          "    ip-10-0-99-1.eu-central-1.compute.internal\n"));
+    show(f, 40, true, &out);
+    assert_non_null(strstr(str_get(&out), "\n  w1\n     no room: 1 pod, at 5s for 5s\n"));
+}
+
+/* A replacement that is not made because another has no room is told apart from that. */
+static void what_is_not_made_is_not_called_without_room(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    node(f, "w0", 110);
+    node(f, "w1", 110);
+    node(f, "w2", 1);
+    dw_put(&f->w, &kind_stateful_set,
+           "{'metadata':{'namespace':'default','name':'db','uid':'uid-db'},'spec':{'replicas':3,"
+           "'podManagementPolicy':'OrderedReady'}}");
+    dw_pod(&f->w, "db-0", "w0", "{'metadata':{" DW_OWNER("apps/v1", "StatefulSet", "db") "}}");
+    dw_pod(&f->w, "db-1", "w0", "{'metadata':{" DW_OWNER("apps/v1", "StatefulSet", "db") "}}");
+    dw_pod(&f->w, "db-2", "w1", "{'metadata':{" DW_OWNER("apps/v1", "StatefulSet", "db") "}}");
+    make(f, "w0", "w1", NULL);
+    show(f, 100, true, &out);
+    assert_non_null(strstr(str_get(&out), "  w0                   2   no room "));
+    assert_non_null(strstr(str_get(&out), "  w1                   1   not made "));
+    assert_non_null(strstr(str_get(&out), "NotRescheduled default/db-1: its replacement is made "
+                                          "after db-1, which fits nowhere\n"));
+    assert_non_null(strstr(str_get(&out),
+                           "3 pods to evict: 1 at once, 1 without room elsewhere, 1 not made "
+                           "again\n"));
 }
 
 /* No times are made up where there are none. */
@@ -169,6 +217,8 @@ int main(void) {
         PLAN_TEST(golden),
         PLAN_TEST(lines_fit_the_screen),
         PLAN_TEST(all_is_well),
+        PLAN_TEST(long_names_are_whole),
+        PLAN_TEST(what_is_not_made_is_not_called_without_room),
         PLAN_TEST(nothing_can_be_drained),
         PLAN_TEST(the_same_trouble_is_told_once),
         PLAN_TEST(hostile_names_are_made_printable),

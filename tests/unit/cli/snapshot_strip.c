@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/str.h"
+#include "model/foreign.h"
 
 /* S stands for something that nobody is to see. */
 #define CONTAINER                                                                                  \
@@ -25,6 +27,8 @@
     "{\"nodeName\":\"w1\",\"containers\":[" CONTAINER "],\"initContainers\":[" CONTAINER           \
     "],\"ephemeralContainers\":[" CONTAINER                                                        \
     "],\"volumes\":[{\"name\":\"v\",\"csi\":{\"driver\":\"d\",\"volumeAttributes\":{\"k\":\"S\"}}" \
+    "},{\"name\":\"g\",\"gitRepo\":{\"repository\":\"S\"}},{\"name\":\"e\",\"ephemeral\":{"        \
+    "\"volumeClaimTemplate\":{\"metadata\":{\"annotations\":{\"a\":\"S\"}}}}"                      \
     "},{\"name\":\"f\",\"flexVolume\":{\"driver\":\"d\",\"options\":{\"k\":\"S\"}}},{\"name\":"    \
     "\"s\",\"secret\":{\"secretName\":\"key\"}}],\"hostAliases\":[{\"ip\":\"S\"}],"                \
     "\"tolerations\":[{\"operator\":\"Exists\"}]}"
@@ -33,6 +37,9 @@
     "\"annotations\":{\"kubectl.kubernetes.io/last-applied-configuration\":\"S\","                 \
     "\"example.com/token\":\"S\",\"token\":\"S\",\"sim.slipway.dev/start\":\"S\","                 \
     "\"evil-kubernetes.io/a\":\"S\",\"kubernetes.io.evil.com/a\":\"S\","                           \
+    "\"kubernetes.io/change-cause\":\"S\",\"kubernetes.io/description\":\"S\","                    \
+    "\"volume.beta.kubernetes.io/mount-options\":\"S\",\"app.k8s.io/a\":\"S\","                    \
+    "\"alpha.kubernetes.io/provided-node-ip\":\"S\","                                              \
     "\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\","                                \
     "\"karpenter.sh/do-not-disrupt\":\"true\",\"slipway.dev/cordon\":\"{}\","                      \
     "\"deprecated.daemonset.template.generation\":\"3\",\"kubernetes.io/config.mirror\":\"m\"}}"
@@ -76,12 +83,15 @@ static void test_secrets(void **state) {
                                            "\"periodSeconds\":7",
                                            "\"operator\":\"Exists\"",
                                            "\"restartCount\":2",
+                                           "\"message\":\"no such\"",
                                            NULL};
     clean("{\"kind\":\"Pod\",\"metadata\":" META ",\"spec\":" SPEC
           ",\"status\":{\"podIP\":\"S\",\"podIPs\":[{\"ip\":\"S\"}],\"hostIP\":\"S\",\"hostIPs\":[{"
           "\"ip\":\"S\"}],\"containerStatuses\":[{\"restartCount\":2,\"state\":{\"terminated\":{"
           "\"message\":\"S\",\"exitCode\":1}},\"lastState\":{\"terminated\":{\"message\":\"S\"}}}],"
-          "\"initContainerStatuses\":[{\"state\":{\"terminated\":{\"message\":\"S\"}}}]}}",
+          "\"initContainerStatuses\":[{\"state\":{\"terminated\":{\"message\":\"S\"}}},"
+          "{\"state\":{\"waiting\":{\"reason\":\"RunContainerError\",\"message\":\"S\"}}},"
+          "{\"state\":{\"waiting\":{\"reason\":\"ErrImagePull\",\"message\":\"no such\"}}}]}}",
           pod_kept);
     static const char *const kept[] = {"\"app\":\"a\"", "\"image\":\"i:1\"", NULL};
     clean(WORKLOAD("Deployment"), kept);
@@ -100,6 +110,17 @@ static void test_secrets(void **state) {
           ",\"spec\":{\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\",\"volumeAttributes\":{\"k\":"
           "\"S\"}}}}",
           (const char *const[]){"\"volumeHandle\":\"h\"", NULL});
+    clean("{\"kind\":\"PersistentVolume\",\"metadata\":" META
+          ",\"spec\":{\"mountOptions\":[\"S\"],\"storageClassName\":\"slow\"}}",
+          (const char *const[]){"\"storageClassName\":\"slow\"", NULL});
+    clean("{\"kind\":\"VolumeAttachment\",\"metadata\":" META
+          ",\"spec\":{\"source\":{\"inlineVolumeSpec\":{\"csi\":{\"volumeAttributes\":{\"k\":"
+          "\"S\"}}}}},\"status\":{\"attached\":true,\"attachmentMetadata\":{\"k\":\"S\"}}}",
+          (const char *const[]){"\"attached\":true", NULL});
+    clean("{\"kind\":\"StatefulSet\",\"metadata\":" META
+          ",\"spec\":{\"volumeClaimTemplates\":[{\"metadata\":{\"name\":\"data\",\"annotations\":{"
+          "\"a\":\"S\"}}}]}}",
+          (const char *const[]){"\"name\":\"data\"", NULL});
     clean("{\"kind\":\"Node\",\"metadata\":" META
           ",\"status\":{\"images\":[{\"names\":[\"S\"]}],\"addresses\":[{\"address\":\"S\"}],"
           "\"allocatable\":{\"cpu\":\"8\"}}}",
@@ -156,12 +177,55 @@ static void test_wants(void **state) {
         wants("{\"kind\":\"ReplicaSet\",\"spec\":{\"replicas\":0},\"status\":{\"replicas\":2}}"));
 }
 
+/* Of a custom resource nothing but what is known of its kind. */
+static void test_known(void **state) {
+    (void)state;
+    struct pool *pool = pool_new(type_drop);
+    struct codec codec;
+    codec_init(&codec, pool);
+    static const char *const cases[][2] = {
+        {"{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"VirtualMachineInstance\",\"metadata\":" META
+         ",\"spec\":{\"evictionStrategy\":\"LiveMigrate\",\"volumes\":[{\"cloudInitNoCloud\":{"
+         "\"userData\":\"S\"}}]},\"status\":{\"nodeName\":\"w1\",\"interfaces\":[{\"ip\":\"S\"}]}}",
+         "\"evictionStrategy\":\"LiveMigrate\""},
+        /* a shape that nobody knows: what it is called, and no more */
+        {"{\"kind\":\"x\",\"metadata\":" META ",\"spec\":\"S\",\"status\":[\"S\"]}",
+         "\"name\":\"n\""},
+        {"{\"metadata\":{\"name\":\"n\"}}", "\"name\":\"n\""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        _cleanup_json_ json_t *obj = json_loads(cases[i][0], 0, NULL);
+        _cleanup_json_ json_t *known = snapshot_known(&codec, &kind_vmi, obj);
+        _cleanup_free_ char *out = json_dumps(known, JSON_COMPACT);
+        if (strstr(out, "\"S\"") || !strstr(out, cases[i][1]))
+            fail_msg("%s: %s", cases[i][1], out);
+        assert_true(str_starts(out, "{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":"
+                                    "\"VirtualMachineInstance\",\"metadata\":{"));
+        _cleanup_json_ json_t *again = snapshot_known(&codec, &kind_vmi, known);
+        assert_true(i > 0 || json_equal(again, known));
+    }
+    codec_done(&codec);
+    pool_free(pool);
+}
+
+static void test_definition(void **state) {
+    (void)state;
+    _cleanup_json_ json_t *v = snapshot_definition(&kind_cnpg_cluster);
+    _cleanup_free_ char *out = json_dumps(v, JSON_COMPACT);
+    assert_string_equal(
+        out, "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+             "\"metadata\":{\"name\":\"clusters.postgresql.cnpg.io\"},\"spec\":{\"group\":"
+             "\"postgresql.cnpg.io\",\"names\":{\"plural\":\"clusters\",\"kind\":\"Cluster\"},"
+             "\"scope\":\"Namespaced\",\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":"
+             "true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
+             "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secrets),
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_secrets), cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_known),   cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_odd),     cmocka_unit_test(test_wants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

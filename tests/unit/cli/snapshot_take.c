@@ -16,8 +16,10 @@
 
 #include "base/mem.h"
 #include "cli/verb.h"
+#include "engine/checks.h"
 #include "support/server.h"
 
+enum { CUSTOM = 16 }; /* kinds */
 #define JSON "Content-Type: application/json\r\nDate: Sun, 15 Nov 2026 08:00:00 GMT\r\n"
 
 struct fixture {
@@ -35,6 +37,8 @@ struct fixture {
     int expire;                      /* the page of pods with which the list expires, once */
     bool large;                      /* pages of more than ten pods are too long for anybody */
     int fails;                       /* so many times it is overloaded first */
+    bool longhorn;                   /* it is installed, an older one: without engines */
+    bool blind;                      /* discovery says nothing */
 };
 
 static void status(struct server_conn *c, int code, const char *reason) {
@@ -84,6 +88,22 @@ static void handle(struct server_conn *c, const struct server_request *req, void
         status(c, 403, "Forbidden");
     else if (f->missing && strstr(req->path, f->missing))
         status(c, 404, "NotFound");
+    else if (!strcmp(req->path, "/apis") && f->blind)
+        status(c, 403, "Forbidden");
+    else if (!strcmp(req->path, "/apis"))
+        server_reply(c, 200, JSON,
+                     f->longhorn ? "{\"groups\":[{\"name\":\"longhorn.io\",\"versions\":[{"
+                                   "\"groupVersion\":\"longhorn.io/v1beta2\"}]}]}"
+                                 : "{\"groups\":[]}");
+    else if (!strcmp(req->path, "/apis/longhorn.io/v1beta2"))
+        server_reply(c, 200, JSON,
+                     "{\"resources\":[{\"name\":\"volumes\"},{\"name\":\"replicas\"},"
+                     "{\"name\":\"settings\"}]}");
+    else if (strstr(req->path, "/longhorn.io/v1beta2/volumes?"))
+        server_reply(c, 200, JSON,
+                     "{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"v\",\"namespace\":"
+                     "\"l\"},\"spec\":{\"numberOfReplicas\":2,\"fromBackup\":\"hush\"},"
+                     "\"status\":{\"robustness\":\"healthy\"}}]}");
     else if (!strcmp(req->path, "/version"))
         server_reply(c, 200, JSON, "{\"gitVersion\":\"v1.36.3\"}");
     else if (strstr(req->path, "/pods?"))
@@ -146,6 +166,98 @@ static size_t count(const struct fixture *f, const char *kind) {
     return SIZE_MAX;
 }
 
+/* What the checks read of systems that are not Kubernetes' own is what a snapshot has of them. */
+static void test_as_the_checks(void **state) {
+    (void)state;
+    size_t custom = 0;
+    for (size_t i = 0; i < SNAPSHOT_KINDS; i++) {
+        const struct snapshot_kind *k = &snapshot_kinds[i];
+        if (!k->custom)
+            continue;
+        char version[64];
+        _cleanup_free_ char *resource = xasprintf("%s.%s", k->custom->resource, k->custom->group);
+        _cleanup_free_ char *path = xasprintf("/apis/%s/%s", k->version, k->custom->resource);
+        assert_string_equal(k->version, kind_api_version(k->custom, version));
+        assert_string_equal(k->kind, k->custom->name);
+        assert_string_equal(k->resource, resource);
+        assert_string_equal(k->path, path);
+        assert_false(k->needed);
+        custom++;
+    }
+    assert_int_equal(custom, CUSTOM);
+    size_t read = 0;
+    for (size_t i = 0; i < CHECK_SOURCES; i++) {
+        const struct check_source *s = &check_sources[i];
+        if (!strchr(s->kind->group, '.'))
+            continue; /* Kubernetes' own */
+        size_t k = 0;
+        while (k < SNAPSHOT_KINDS && snapshot_kinds[k].custom != s->kind)
+            k++;
+        if (k == SNAPSHOT_KINDS)
+            fail_msg("%s.%s is in no snapshot", s->kind->resource, s->kind->group);
+        if (s->fields)
+            assert_string_equal(snapshot_kinds[k].fields, s->fields);
+        else
+            assert_null(snapshot_kinds[k].fields);
+        read++;
+    }
+    assert_int_equal(read, CUSTOM);
+}
+
+#define DEFINITION                                                                                 \
+    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\""
+
+/* A system that is there: its kinds, also those without objects, and of those only what is known.
+ */
+static void test_custom(void **state) {
+    (void)state;
+    struct fixture f = {.longhorn = true};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(lines(&f, DEFINITION), 3);
+    assert_int_equal(lines(&f, "hush"), 0);
+    assert_int_equal(
+        lines(&f, "\"spec\":{\"numberOfReplicas\":2,\"dataLayout\":{}},\"status\":{\"robustness\":"
+                  "\"healthy\"}"),
+        1);
+    const char *definition = strstr(f.file, "\"name\":\"volumes.longhorn.io\"");
+    assert_true(definition && definition < strstr(f.file, "numberOfReplicas"));
+    static const char *const counts[] = {"\"volumes.longhorn.io\":1", "\"replicas.longhorn.io\":0",
+                                         "\"CustomResourceDefinition\":3"};
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+        assert_non_null(strstr(strstr(f.file, "\"slipway\":\"end\""), counts[i]));
+    assert_null(strstr(f.file, "engines.longhorn.io"));
+    bool one = false; /* of all settings the one that is read */
+    for (int i = 0; i < server_requests(f.server); i++)
+        one |=
+            strstr(server_request(f.server, i)->path,
+                   "/settings?limit=250&fieldSelector=metadata.name%3Dnode-drain-policy") != NULL;
+    assert_true(one);
+    assert_string_equal(f.said, "");
+    end(&f);
+}
+
+/* What may not be read is not as if there were none of it. */
+static void test_custom_left_out(void **state) {
+    (void)state;
+    struct fixture f = {.longhorn = true, .forbidden = "/replicas?"};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(lines(&f, DEFINITION), 2);
+    assert_null(strstr(f.file, "\"plural\":\"replicas\""));
+    assert_int_equal(lines(&f, "\"resource\":\"replicas.longhorn.io\""), 1);
+    assert_non_null(strstr(f.said, "Note: replicas.longhorn.io are left out: "));
+    end(&f);
+    f = (struct fixture){.longhorn = true, .blind = true};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(lines(&f, DEFINITION), 0);
+    assert_int_equal(lines(&f, "\"why\":\"discovery: "), CUSTOM);
+    assert_non_null(strstr(f.said, "Note: what storage systems and databases have is left out: "));
+    assert_int_equal(strcspn(f.said, "\n"), strlen(f.said) - 1); /* once */
+    end(&f);
+}
+
 static void test_pages(void **state) {
     (void)state;
     struct fixture f = {0};
@@ -161,7 +273,7 @@ static void test_pages(void **state) {
     /* reads, and nothing else; each kind is asked for */
     for (int i = 0; i < server_requests(f.server); i++)
         assert_string_equal(server_request(f.server, i)->method, "GET");
-    assert_int_equal(server_requests(f.server), 1 + SNAPSHOT_KINDS + 2);
+    assert_int_equal(server_requests(f.server), 1 + SNAPSHOT_KINDS - CUSTOM + 2 + 1);
     assert_string_equal(f.said, "");
     end(&f);
 }
@@ -235,10 +347,11 @@ static void test_nonsense(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages),    cmocka_unit_test(test_expired),
-        cmocka_unit_test(test_left_out), cmocka_unit_test(test_needed),
-        cmocka_unit_test(test_large),    cmocka_unit_test(test_patience),
-        cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_as_the_checks),   cmocka_unit_test(test_custom),
+        cmocka_unit_test(test_custom_left_out), cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_expired),         cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_needed),          cmocka_unit_test(test_large),
+        cmocka_unit_test(test_patience),        cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
