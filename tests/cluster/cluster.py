@@ -19,10 +19,11 @@ import ssl
 import subprocess
 import tempfile
 import uuid
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pki
-from api import Api, ApiError
+from api import Api, ApiError, object_path
 from audit import POLICY, Audit
 from binaries import Binaries
 from process import ClusterError, Component, Died, free_ports, wait_for
@@ -213,9 +214,11 @@ class Cluster:
             text = text.replace(f"@{key}@", str(value))
         stages = self.dir / "stages.yaml"
         stages.write_text(text)
+        # It renews leases four times as often as that: a node that is given up sooner must be heard of more often.
+        lease = 40 if self.node_grace is None else max(4, self.node_grace // 3)
         flags = [f"--kubeconfig={config}", "--manage-all-nodes=false",
                  f"--manage-nodes-with-annotation-selector={KWOK_ANNOTATION}=fake",
-                 f"--server-address=127.0.0.1:{port}", "--node-lease-duration-seconds=40", f"--config={stages}"]
+                 f"--server-address=127.0.0.1:{port}", f"--node-lease-duration-seconds={lease}", f"--config={stages}"]
         self._add("kwok", "kwok", flags, lambda: self._plain_ok(port, "/healthz"))
 
     @staticmethod
@@ -280,9 +283,25 @@ class Cluster:
         self.api.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
                          "metadata": {"name": f"test-{uuid.uuid4().hex[:8]}"}, "subjects": [subject],
                          "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}})
+        self.wait_allowed(f"system:serviceaccount:{namespace}:{name}" if namespace else name, role)
+
+    def wait_allowed(self, user: str, role: str) -> None:
+        """Waits until every server knows that a user has a ClusterRole: each has it from a watch of its own."""
+        rule = next(r for r in self.api.get(f"/apis/rbac.authorization.k8s.io/v1/clusterroles/{role}")["rules"] if r.get("resources"))
+        resource, _, subresource = rule["resources"][0].partition("/")
+        asked = {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": resource, "subresource": subresource,
+                 "name": rule.get("resourceNames", [""])[0]}
+        for server in range(len(self._apis)):
+            wait_for(lambda: self.may(user, server, **asked), 60, f"{role} of {user} to be in force", interval=0.02)
+
+    def may(self, user: str, server: int = 0, **attributes: str) -> bool:
+        """What a server says to a review of a user's access; attributes: verb, group, resource, namespace and so on."""
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+                  "spec": {"user": user, "resourceAttributes": attributes}}
+        return self._apis[server].call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
 
     def kubectl(self, *arguments: str, input: str | dict | list | None = None, kubeconfig: Path | None = None,
-                timeout: float = 60) -> str:
+                timeout: float = 180) -> str:
         """kubectl's output; ClusterError with its stderr if it fails.  A dict or list is given to it as JSON."""
         if isinstance(input, list):
             input = {"apiVersion": "v1", "kind": "List", "items": input}
@@ -333,10 +352,19 @@ class Cluster:
     def leave(self, node: str) -> None:
         """The node's kubelet falls silent: no status, no lease, nothing done to its pods."""
         self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {KWOK_ANNOTATION: None}}})
+        # A lease that it has taken once kwok goes on to renew, unless another holds it.
+        lease, now = self._lease(node), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        wait_for(lambda: self.api.raw("GET", lease)[0] == 200, 60, f"the lease of {node}")
+        self.api.patch(lease, {"spec": {"holderIdentity": "nobody", "leaseDurationSeconds": 86400, "renewTime": now}})
 
     def come_back(self, node: str) -> None:
         """It is heard of again."""
+        self.api.patch(self._lease(node), {"spec": {"holderIdentity": None, "leaseDurationSeconds": 1}})
         self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {KWOK_ANNOTATION: "fake"}}})
+
+    @staticmethod
+    def _lease(node: str) -> str:
+        return f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{node}"
 
     def nodes_ready(self, names: list[str]) -> bool:
         wanted = set(names)
@@ -346,6 +374,41 @@ class Cluster:
             if ready and not (held and self.with_controllers):
                 wanted.discard(node["metadata"]["name"])
         return not wanted
+
+    def wait_scheduler(self, nodes: list[str]) -> None:
+        """Waits until the scheduler places nothing on any of these nodes, which somebody has cordoned or tainted.
+
+        It hears of nodes and of pods by different watches: for a moment it may put a new pod on a node that the server knows to be
+        closed.  A pod that wants one of them is made until it refuses one.
+        """
+        if not self.with_controllers:
+            return
+        terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": nodes}]}]
+        asks = {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "asks-the-scheduler-", "namespace": "default"}, "spec": {
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
+            "containers": [{"name": "main", "image": "registry.test/app:1"}]}}
+
+        def refused() -> bool:
+            path = object_path(self.api.create(asks))
+            try:
+                return wait_for(lambda: answer(self.api.get(path)), 60, "the scheduler's word", interval=0.02) == "no"
+            finally:
+                self.api.delete(path, {"gracePeriodSeconds": 0})
+
+        def answer(pod: dict) -> str | None:
+            said = [c["status"] for c in pod["status"].get("conditions", []) if c["type"] == "PodScheduled"]
+            return "yes" if pod["spec"].get("nodeName") else "no" if said == ["False"] else None
+
+        wait_for(refused, 60, f"the scheduler to leave {', '.join(nodes)} alone")
+
+    def fill(self, nodes: list[str]) -> None:
+        """Nothing more is placed on these nodes, by a taint of their own.
+
+        Before a drain by kubectl: a scheduler that hears of its cordon late puts a pod back on the node, for which kubectl does not look.
+        """
+        for node in nodes:
+            self.api.patch(f"/api/v1/nodes/{node}", {"spec": {"taints": [{"key": "slipway.dev/test-full", "effect": "NoSchedule"}]}})
+        self.wait_scheduler(nodes)
 
     def delete_all(self) -> None:
         """Removes what tests have left: every namespace of theirs, then nodes and volumes."""

@@ -7,6 +7,7 @@ dies in any way.  The signal is tied to the thread that started the process: com
 from __future__ import annotations
 
 import atexit
+import http.client
 import os
 import random
 import shutil
@@ -17,7 +18,13 @@ import time
 from pathlib import Path
 from typing import Callable
 
+from api import ApiError
+
 ALL: set["Component"] = set()
+
+# Seconds before which nothing that is waited for is given up.  A shorter limit would say how fast the machine is, not what was done;
+# and one that is met costs nothing.
+PATIENCE = 60
 
 
 class ClusterError(Exception):
@@ -43,7 +50,11 @@ def free_ports(count: int) -> list[int]:
 
 
 def wait_for(check: Callable[[], object], timeout: float, what: str, interval: float = 0.1):
-    """Polls check() until it returns something true, and returns that; fails with the last value or error seen."""
+    """Polls check() until it returns something true, and returns that; fails with the last value or error seen.
+
+    timeout: what it takes on a busy machine, if that is more than PATIENCE.
+    """
+    timeout = max(timeout, PATIENCE)
     deadline = time.monotonic() + timeout
     last: object = None
     while True:
@@ -51,7 +62,7 @@ def wait_for(check: Callable[[], object], timeout: float, what: str, interval: f
             last = check()
             if last:
                 return last
-        except (OSError, AssertionError, ClusterError, ValueError, KeyError) as error:
+        except (OSError, http.client.HTTPException, ApiError, AssertionError, ClusterError, ValueError, KeyError, IndexError) as error:
             last = error
         if time.monotonic() >= deadline:
             raise ClusterError(f"waited {timeout:g} s for {what}; last seen: {last!r}")

@@ -40,7 +40,7 @@ from sim import Simulator, has_simulator
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent / "lib"))  # what suites share with other tests
-GRACE = 30  # seconds a test has to unwind after its limit before the whole run is ended
+GRACE = 120  # seconds a test has to clean up, or to unwind after its limit, before the whole run is ended
 
 
 class TimedOut(BaseException):
@@ -213,7 +213,7 @@ class Runner:
 
     def call(self, test: Test, context: Context) -> tuple[list[str], str | None]:
         """Runs the test under its limit: what went wrong, line by line, and the reason if it wants to be skipped."""
-        seconds = getattr(test.function, "limit", DEFAULT_LIMIT)
+        seconds = max(getattr(test.function, "limit", 0), DEFAULT_LIMIT)
         stacks = tempfile.TemporaryFile("w+")
 
         def expired(*_):

@@ -20,6 +20,7 @@ from kubeconfigs import Plugin, config, inline
 from objects import lease
 from probes import Watch, flags
 from servers import Proxy, Relay, Socks
+from stalls import undisturbed
 
 WHOAMI = ("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
           '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}')
@@ -255,14 +256,15 @@ def test_plugins_that_work(ctx: Context) -> None:
     assert whoami(ctx, config(ctx.tmp / "path.config", cluster_of(ctx), user), env=env).endswith(":robot")
 
 
-@limit(180)
+@undisturbed
 def test_plugins_whose_credentials_expire(ctx: Context) -> None:
     """Asked again when the time has come, not before; a new certificate means a new connection."""
     pairs = [pair_of(ctx, name) for name in ("early", "late")]
     steps = [{"clientCertificateData": c.read_text(), "clientKeyData": k.read_text()} for c, k in pairs]
-    steps[0]["expirationTimestamp"] = soon(5)
-    plugin = Plugin(ctx.tmp, *steps)
-    caller = Caller(ctx, config(ctx.tmp / "config", cluster_of(ctx), plugin.user()))
+    steps[0]["expirationTimestamp"] = soon(8)
+    home = ctx.tmp / ctx.unique("plugin")
+    plugin = Plugin(home, *steps)
+    caller = Caller(ctx, config(home / "config", cluster_of(ctx), plugin.user()))
     begun = time.monotonic()
     assert caller.name() == "early" and caller.name() == "early" and len(plugin.runs) == 1
     ctx.wait_for(lambda: caller.name() == "late", 20, "the next certificate", interval=0.2)
@@ -355,7 +357,7 @@ def test_plugin_that_hangs(ctx: Context) -> None:
     child = ctx.spawn(ctx.slipway, "status", kubeconfig=ctx.tmp / "config")
     ctx.wait_for(lambda: any("waiting for the credential plugin" in line for line in child.err), 20, "a word about it")
     assert len(running(plugin)) == 1
-    child.end(timeout=10)
+    child.end()
     ctx.wait_for(lambda: not running(plugin), 10, "the plugin to be gone")
 
 

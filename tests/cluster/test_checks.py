@@ -172,7 +172,8 @@ def test_what_cannot_be_read_waits(ctx: Context) -> None:
     site.api.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "looks"},
                      "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "looks"},
                      "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "looker"}]})
-    document = ctx.wait_for(lambda: site.ask("w1", user="looker", code=BLOCKED), 30, "the role to be known")
+    site.cluster.wait_allowed("looker", "looks")
+    document = site.ask("w1", user="looker", code=BLOCKED)
     found = states(document)
     assert {name for name, state in found.items() if state == "unreadable"} == {"etcd", "statefulset"}, found
     # Whether there is an etcd cannot be told; a remark is not worth a wait.

@@ -180,7 +180,7 @@ def try_denied(site: Site, check: str, case: Case) -> None:
 def try_waiting(site: Site, check: str, case: Case) -> None:
     node, code, evidence = case.waits
     # It ends by itself, with the status for that.
-    done = site.drain(node, "--timeout=1s", code=BLOCKED)
+    done = site.blocked(evidence, node)
     assert evidence in done.stderr and f"{check}: " in done.stderr, done
     site.untouched(node, case.pods)
     # One that only asks is told at once.
@@ -190,7 +190,7 @@ def try_waiting(site: Site, check: str, case: Case) -> None:
     child = site.begin(node)
     site.hears(child, evidence)
     child.send(signal.SIGKILL)
-    child.end(20, None)
+    child.end(number=None)
     site.untouched(node, case.pods)
     plain, events = site.begin(node), site.begin(node, "--json")
     site.hears(plain, evidence)
@@ -198,7 +198,7 @@ def try_waiting(site: Site, check: str, case: Case) -> None:
     site.untouched(node, case.pods)
     blocked = [e for e in json_lines("\n".join(events.out)) if evidence in json.dumps(e)]
     assert any(code in json.dumps(e) and node in json.dumps(e) for e in blocked), blocked
-    events.end(20, signal.SIGINT)
+    events.end(number=signal.SIGINT)
     assert plain.running, plain.err
     site.untouched(node, case.pods)
     case.mend()
@@ -264,8 +264,7 @@ def try_quorum(site: Site) -> None:
     site.untouched(second, 2)
     site.hears(child, f"node/{first} drained")
     # Somebody else's drain of the third counts those that are out.
-    said = site.drain("w3", "--timeout=1s", code=BLOCKED).stderr
-    assert "control-plane etcd" in said, said
+    site.blocked("control-plane etcd", "w3")
     site.untouched("w3", 2)
     site.back(first)
     said = site.ends(child)
@@ -275,7 +274,7 @@ def try_quorum(site: Site) -> None:
     for node in ("w1", "w2"):
         if len(site.pods_on(node)) < 2:
             site.pod(f"app-{node}", node, {"app": "a"})
-    site.drain("w1", "w2", "--timeout=3s", code=BLOCKED)
+    site.blocked(" drained", "w1", "w2")
     assert sum(site.cordoned(n) for n in ("w1", "w2")) == 1
     site.back()
     site.clear()
@@ -319,6 +318,7 @@ def grant(site: Site, user: str, name: str, *rules: dict) -> None:
     site.api.create({"apiVersion": f"{RBAC}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name},
                      "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": name},
                      "subjects": [{"apiGroup": RBAC, "kind": "User", "name": user}]})
+    site.cluster.wait_allowed(user, name)
 
 
 @limit(180)
@@ -329,8 +329,8 @@ def test_what_cannot_be_read_waits(ctx: Context) -> None:
     grant(site, "drainer", "drainer", *KUBECTL, LOOKS)
     site.pod("a", "w1", {"app": "a"})
     refused = 'clusters.postgresql.cnpg.io cannot be read: clusters.postgresql.cnpg.io is forbidden: User "drainer" cannot list'
-    said = site.ctx.wait_for(lambda: site.drain("w1", "--timeout=1s", code=BLOCKED, user="drainer").stderr, 30, "the role to be known")
-    assert refused in said and "CheckUnknown" in site.drain("w1", "--timeout=1s", "--json", code=BLOCKED, user="drainer").stdout, said
+    said = site.blocked(refused, "w1", user="drainer").stderr
+    assert refused in said and "CheckUnknown" in site.blocked(refused.replace('"', '\\"'), "w1", "--json", user="drainer").stdout, said
     site.untouched("w1", 1)
     child = site.begin("w1", user="drainer")
     site.hears(child, refused)
@@ -358,10 +358,6 @@ def test_nothing_installed_costs_one_request(ctx: Context) -> None:
     counts = {}
     for node, user, *skip in (("w1", "with"), ("w2", "without", "--skip-check=all", "--reason=as before")):
         site.pod(f"a-{node}", node, {"app": "a"})
-        # A role that is not known yet is no fault of ours.
-        path = f"/api/v1/nodes/{node}"
-        site.ctx.wait_for(lambda: site.ctx.run(site.ctx.cluster_binaries.path("kubectl"), "get", "--raw", path,
-                                               kubeconfig=site.config(user)).returncode == 0, 30, "the role to be known")
         mark = site.cluster.audit.mark()
         site.drain(node, *skip, user=user)
         assert site.cordoned(node) and not site.pods_on(node)
@@ -410,7 +406,7 @@ def test_hostile_words(ctx: Context) -> None:
     for name, node in (("db-1", "w3"), ("db-2", "w2")):
         site.pod(name, node, {"cnpg.io/cluster": "db", "cnpg.io/podRole": "instance"})
     for arguments in ((), ("--json",), ("-v=2",)):
-        done = site.drain("w2", "--timeout=1s", *arguments, code=BLOCKED)
+        done = site.blocked("cnpg: PostgreSQL cluster x/db", "w2", *arguments)
         said = done.stdout + done.stderr
         # Of JSON the reader makes what was there; it is harmless on its line.
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f]" if "--json" in arguments else OBEYED, said), ascii(said)
@@ -420,8 +416,8 @@ def test_hostile_words(ctx: Context) -> None:
     said = site.slipway("why", "w2", code=BLOCKED).stdout
     assert not re.search(OBEYED, said), ascii(said)
     site.add("postgresql.cnpg.io/v1", "Cluster", "odd", spec={"instances": "three"}, status=[1, 2])
-    said = site.drain("w2", "--timeout=1s", code=BLOCKED).stderr
-    assert "clusters.postgresql.cnpg.io cannot be read: cannot read a Cluster" in said, said
+    wrong = "clusters.postgresql.cnpg.io cannot be read: cannot read Cluster x/odd: spec.instances"
+    assert wrong in site.blocked(wrong, "w2").stderr
     site.untouched("w2", 1)
 
 

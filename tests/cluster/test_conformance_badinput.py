@@ -10,7 +10,7 @@ import base64
 import json
 
 from context import Context
-from kinds import CONFIG_MAP, NODE, POD
+from kinds import CONFIG_MAP, GATES, NODE, POD
 from objects import config_map, pod
 from shape import Like
 from wire import JSON, PATCHES, Answer, Wire, query
@@ -368,7 +368,7 @@ def test_large_objects(ctx: Context) -> None:
     p = Place(ctx)
 
     def noisy(size: int) -> dict:
-        made = pod(f"p{size}", p.ns)
+        made = pod(f"p{size}", p.ns, schedulingGates=GATES)  # so that no scheduler writes to it
         made["spec"]["containers"][0]["env"] = [{"name": "E", "value": "x" * size}]
         return made
 

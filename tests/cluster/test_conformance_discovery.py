@@ -5,8 +5,9 @@ from __future__ import annotations
 from context import Context, real_only
 from crds import crd, make_crd
 from kinds import KINDS, Kind
+from process import wait_for
 from shape import Like, assert_has, assert_is
-from wire import JSON, Wire
+from wire import JSON, Answer, Wire
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
@@ -88,14 +89,19 @@ def test_resources(ctx: Context) -> None:
 def test_aggregated(ctx: Context) -> None:
     """All of it in two requests, as kubectl asks for it."""
     w = Wire(ctx.cluster.api)
-    answers = {path: w.get(path, AGGREGATED) for path in ("/api", "/apis")}
-    for path, answer in answers.items():
+
+    def asked(path: str) -> Answer:
+        answer = w.get(path, AGGREGATED)
         assert answer.headers["Content-Type"] == AGGREGATED, answer.headers["Content-Type"]
         assert answer.headers["ETag"] and answer.headers["Vary"] == "Accept", answer.headers
         assert_has(answer.ok(), {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}})
         assert w.get(path, f"{AGGREGATED},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,{JSON}").json == answer.json
         again = w.ask("GET", path, accept=AGGREGATED, headers={"If-None-Match": answer.headers["ETag"]})
         assert (again.code, again.body) == (304, b""), again
+        return answer
+
+    # Definitions of the tests before may still be going: then two answers differ.
+    answers = {path: ctx.wait_for(lambda: asked(path), 60, f"{path} in all its forms") for path in ("/api", "/apis")}
     core, = answers["/api"].json["items"]
     assert core["metadata"] == {} and [v["version"] for v in core["versions"]] == ["v1"]
     groups = {g["metadata"]["name"]: g for g in answers["/apis"].json["items"]}
@@ -122,7 +128,8 @@ def test_custom_resources_appear(ctx: Context) -> None:
 
     def row() -> dict | None:
         listed = w.get(root_of(kind))
-        return {r["name"]: r for r in listed.json["resources"]} if listed.code == 200 else None
+        found = {r["name"]: r for r in listed.json["resources"]} if listed.code == 200 else {}
+        return found if "tugs" in found else None
 
     rows = ctx.wait_for(row, 30, "discovery of the new group")
     assert_has(rows["tugs"], {"singularName": "tug", "namespaced": True, "kind": "Tug", "shortNames": ["tg", "tgs"],
@@ -132,26 +139,30 @@ def test_custom_resources_appear(ctx: Context) -> None:
 
     def aggregated() -> dict | None:
         found = [g for g in w.get("/apis", AGGREGATED).ok()["items"] if g["metadata"]["name"] == kind.group]
-        return found[0] if found else None
+        return found[0] if found and all(v["freshness"] == "Current" and v.get("resources") for v in found[0]["versions"]) else None
 
     group = ctx.wait_for(aggregated, 30, "the new group in the aggregated form")
     assert_has(group["versions"], [{"version": "v1", "freshness": "Current", "resources": [
         {"resource": "tugs", "responseKind": {"group": kind.group, "version": "v1", "kind": "Tug"}, "scope": "Namespaced",
          "shortNames": ["tg", "tgs"],
          "singularResource": "tug", "categories": ["slipway"]}]}])
-    assert kind.group in [g["name"] for g in w.get("/apis").ok()["groups"]]
+    ctx.wait_for(lambda: kind.group in [g["name"] for g in w.get("/apis").ok()["groups"]], 60, "the new group in the list of groups")
 
 
 # -- OpenAPI ------------------------------------------------------------------------------------------------------
 
 
 def document(w: Wire, version: str) -> dict:
-    paths = w.get("/openapi/v3").ok()["paths"]
-    url = paths[f"apis/{version}" if "/" in version else f"api/{version}"]["serverRelativeURL"]
-    assert Like(r"/openapi/v3/.*\?hash=[0-9A-F]+") == url, url
-    answer = w.get(url)
-    assert answer.headers["Content-Type"] == JSON
-    return answer.ok()
+    def found() -> dict:
+        paths = w.get("/openapi/v3").ok()["paths"]
+        url = paths[f"apis/{version}" if "/" in version else f"api/{version}"]["serverRelativeURL"]
+        assert Like(r"/openapi/v3/.*\?hash=[0-9A-F]+") == url, url
+        answer = w.get(url)
+        answer.ok()  # not a hint to another hash, as of a document that has changed meanwhile
+        assert answer.headers["Content-Type"] == JSON
+        return answer.json
+
+    return wait_for(found, 60, f"the document of {version}")
 
 
 def schema_of(doc: dict, kind: Kind) -> dict:
@@ -206,6 +217,6 @@ def test_openapi_of_a_custom_resource(ctx: Context) -> None:
         return f"apis/{kind.version}" in w.get("/openapi/v3").ok()["paths"]
 
     ctx.wait_for(there, 60, "the document of the new group")
-    found = schema_of(document(w, kind.version), kind)
+    found = ctx.wait_for(lambda: schema_of(document(w, kind.version), kind), 60, "its schema")
     assert_has(found["properties"]["spec"], {"type": "object", "description": "what is wanted",
                                              "properties": {"hull": {"type": "string"}}})

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 import subprocess
+import time
 from typing import Callable
 
 from binaries import CONTROL_PLANE, Unavailable
@@ -23,6 +24,7 @@ class Twins:
     What a run draws or a clock says is put aside: uids, times, ages, addresses, the ends of made-up names, widths of columns.
     """
 
+    READS = {"get", "describe", "explain", "events", "api-resources", "api-versions", "wait", "rollout status", "rollout history"}
     WORDS = (
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b", "UID"),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
@@ -45,8 +47,8 @@ class Twins:
         for cluster in self.clusters:
             cluster.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.name}})
             ctx.undo(lambda api=cluster.api: api.delete(f"/api/v1/namespaces/{self.name}"))
-            ctx.wait_for(lambda: cluster.api.raw("GET", f"/api/v1/namespaces/{self.name}/serviceaccounts/default")[0] == 200, 60,
-                         "the service account")
+            for what in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
+                ctx.wait_for(lambda: cluster.api.raw("GET", f"/api/v1/namespaces/{self.name}/{what}")[0] == 200, 60, what)
             if nodes:
                 self.nodes = cluster.add_nodes(nodes, prefix=self.name, labels={"twin": self.name})
                 ctx.undo(lambda api=cluster.api: api.delete(f"/api/v1/nodes?labelSelector=twin%3D{self.name}"))
@@ -77,10 +79,19 @@ class Twins:
         return text
 
     def __call__(self, *arguments: str, input: object = None, fails: bool = False, less: str | None = None) -> str:
-        """Runs it on both; `less` is a pattern of what may differ."""
-        said = [self.say(cluster, arguments, input) for cluster in self.clusters]
-        if less:
-            said = [re.sub(less, "", text, flags=re.S | re.M) for text in said]
+        """Runs it on both; `less` is a pattern of what may differ.
+
+        What only reads is asked again for a while when they differ: a controller of one of them may be late.
+        """
+        def both() -> list[str]:
+            said = [self.say(cluster, arguments, input) for cluster in self.clusters]
+            return [re.sub(less, "", text, flags=re.S | re.M) for text in said] if less else said
+
+        said, until = both(), time.monotonic() + 30
+        reads = not self.READS.isdisjoint({arguments[0], " ".join(arguments[:2])})
+        while said[0] != said[1] and reads and time.monotonic() < until:
+            time.sleep(0.5)
+            said = both()
         if said[0] != said[1]:
             names = [type(cluster).__name__ for cluster in self.clusters]
             self.differences += [f"kubectl {' '.join(arguments)}:", *difflib.unified_diff(

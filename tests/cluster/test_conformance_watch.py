@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from typing import Callable
 
 from context import Context
 from crds import crd, make_crd
@@ -29,6 +30,20 @@ def follow(ctx: Context, path: str, **parameters: object) -> Stream:
 
 def version_of(w: Wire, path: str) -> str:
     return w.get(path).ok()["metadata"]["resourceVersion"]
+
+
+def seen(w: Wire, path: str, version: str) -> None:
+    """Waits until the server's cache, from which it serves watches, is as new as that."""
+    w.get(query(path, resourceVersion=version, resourceVersionMatch="NotOlderThan", limit=1)).ok()
+
+
+def whole(ctx: Context, path: str, wanted: Callable[[list[dict]], bool], seconds: int = 1, **parameters: object) -> list[dict]:
+    """All events of a watch that the server ends after so many seconds; of a longer one when it was too busy to say all until then."""
+    for limit in (seconds, seconds + 9, seconds + 39):
+        told = follow(ctx, path, timeoutSeconds=limit, **parameters).rest(limit + 60)
+        if wanted(told):
+            break
+    return told
 
 
 def labelled(name: str, ns: str, **labels: str) -> dict:
@@ -92,7 +107,7 @@ def test_where_a_watch_begins(ctx: Context) -> None:
     w, ns, path = start(ctx)
     first = w.post(path, config_map("b", ns)).ok(201)["metadata"]["resourceVersion"]
     second = w.post(path, config_map("a", ns)).ok(201)["metadata"]["resourceVersion"]
-    w.patch(path + "/b", {"data": {"x": "y"}}).ok()
+    seen(w, path, w.patch(path + "/b", {"data": {"x": "y"}}).ok()["metadata"]["resourceVersion"])
     for begin, wanted in ((None, ["ADDED a", "ADDED b"]), ("0", ["ADDED a", "ADDED b"]), ("", ["ADDED a", "ADDED b"]),
                           (first, ["ADDED a", "MODIFIED b"]), (second, ["MODIFIED b"])):
         stream = follow(ctx, path, resourceVersion=begin)
@@ -101,6 +116,7 @@ def test_where_a_watch_begins(ctx: Context) -> None:
         w.post(path, config_map(name, ns)).ok(201)
         assert brief(stream.until(lambda e: e["object"]["metadata"]["name"] == name))[-1] == f"ADDED {name}"
         w.delete(f"{path}/{name}").ok()
+        stream.until(lambda e: e["type"] == "DELETED")  # so that the next one does not begin with it
         stream.close()
 
 
@@ -122,8 +138,8 @@ def test_resuming_loses_and_repeats_nothing(ctx: Context) -> None:
 def test_the_server_ends_it(ctx: Context) -> None:
     w, ns, path = start(ctx)
     w.post(path, config_map("x", ns)).ok(201)
-    stream = follow(ctx, path, timeoutSeconds=1)
-    assert brief(stream.rest()) == ["ADDED x"], "a clean end of the body, no error"
+    seen(w, path, version_of(w, path))
+    assert brief(whole(ctx, path, bool)) == ["ADDED x"], "a clean end of the body, no error"
 
 
 def test_initial_events_end_with_a_bookmark(ctx: Context) -> None:
@@ -142,6 +158,7 @@ def test_initial_events_end_with_a_bookmark(ctx: Context) -> None:
         made = w.post(path, config_map("later", ns)).ok(201)
         assert_is(stream.next(), {"type": "ADDED", "object": made}, "the same stream goes on")
         w.delete(path + "/later").ok()
+        stream.until(lambda e: e["type"] == "DELETED")  # so that the next one does not begin with it
         stream.close()
     stream = follow(ctx, CONFIG_MAP.path("nobody-made-this"), sendInitialEvents=True, resourceVersionMatch="NotOlderThan",
                     allowWatchBookmarks=True)
@@ -152,15 +169,14 @@ def test_bookmarks_are_for_those_who_ask(ctx: Context) -> None:
     w, ns, path = start(ctx)
     w.post(path, config_map("x", ns)).ok(201)
     version = version_of(w, path)
-    stream = follow(ctx, path, sendInitialEvents=True, resourceVersionMatch="NotOlderThan", timeoutSeconds=1)
-    assert brief(stream.rest()) == ["ADDED x"]
+    assert brief(whole(ctx, path, bool, sendInitialEvents=True, resourceVersionMatch="NotOlderThan")) == ["ADDED x"]
     stream = follow(ctx, path, sendInitialEvents=False, resourceVersionMatch="NotOlderThan", timeoutSeconds=1,
                     resourceVersion=version)
     assert brief(stream.rest()) == []
     elsewhere = w.post(CONFIG_MAP.path("default"), config_map(ns, "default")).ok(201)["metadata"]["resourceVersion"]
     ctx.undo(lambda: w.delete(CONFIG_MAP.path("default", ns)))
-    stream = follow(ctx, path, resourceVersion=version, allowWatchBookmarks=True, timeoutSeconds=4)
-    told = stream.rest()
+    seen(w, path, elsewhere)
+    told = whole(ctx, path, bool, seconds=4, resourceVersion=version, allowWatchBookmarks=True)
     assert {e["type"] for e in told} == {"BOOKMARK"}, "one before the end, of what happened elsewhere"
     mark = told[-1]["object"]["metadata"]
     assert int(elsewhere) <= int(mark["resourceVersion"]) <= int(version_of(w, path)), (elsewhere, mark)

@@ -16,12 +16,12 @@ from typing import Callable
 from api import object_path
 from context import Context, limit
 from drain_ground import ACCESS, BLOCKED, DONE, FAILED, Ground
-from drain_objects import EMPTY_DIR, READ, held, owned, stateful_set
+from drain_objects import EMPTY_DIR, READ, held, lose, owned, stateful_set
 from objects import budget, deployment, pod
 from shape import merged
 
 CHANGES = 2
-SOON = "--timeout=3s"
+SOON = 3  # seconds
 
 
 def reader(g: Ground) -> Path:
@@ -37,7 +37,7 @@ def doctor(g: Ground, *arguments: str, code: int = DONE, config: Path | None = N
 
 def examine(g: Ground, **options: object) -> dict:
     found = json.loads(doctor(g, "-o", "json", **options).stdout)
-    assert found["schema"] == "slipway.doctor/1.1"
+    assert found["schema"] == "slipway.doctor/1.2"
     return found
 
 
@@ -93,7 +93,10 @@ def each_fix_helps(ctx: Context, cause: str, make: Callable[[Ground], None], exp
             fixes = [f for f in said["fixes"] if changing(f)]
             assert len(fixes) == expected, said["fixes"]
             assert all(f["risk"] in ("none", "low", "service", "data") and (f["risk"] == "none" or f["cost"]) for f in said["fixes"])
-            g.drain(g.nodes[0], SOON, code=refused)
+            if refused == BLOCKED:
+                g.blocked(g.nodes[0], seconds=SOON)
+            else:
+                g.drain(g.nodes[0], code=refused)
             back(g)
             paste(g, fixes[turn]["command"])
             if not fixes[turn]["command"].startswith("slipway drain"):
@@ -236,9 +239,9 @@ def test_pods_with_marks_and_finalizers(ctx: Context) -> None:
         g.ready(1, 0)
         g.api.delete(g.path("held"))
         later = {"SLIPWAY_FAKE_NOW": (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")}
-        said = only(g, "terminating-stuck", env=later)
+        said = only(g, "finalizer-stuck", env=later)
         assert "slipway.dev/test" in said["message"] and said["object"]["name"] == "held", said
-        g.drain(g.nodes[0], "--force", SOON, code=BLOCKED)
+        g.blocked(g.nodes[0], "--force", seconds=SOON)
         paste(g, next(f for f in said["fixes"] if changing(f))["command"])
         g.drain(g.nodes[0], "--force")
 
@@ -305,8 +308,8 @@ def test_a_stateful_set_that_is_stuck(ctx: Context) -> None:
 @limit(120)
 def test_no_room_and_local_volumes(ctx: Context) -> None:
     """The drain ends, and the pods stay Pending: with the scheduler's own words, and until the node is back."""
-    def refused(g: Ground) -> str | None:
-        return next((c["message"] for p in g.pods() for c in p["status"].get("conditions", []) if c.get("reason") == "Unschedulable"), None)
+    def refused(g: Ground) -> str:
+        return next((c["message"] for p in g.pods() for c in p["status"].get("conditions", []) if c.get("reason") == "Unschedulable"), "")
     with Ground(ctx) as g:
         cpu = int(g.node()["status"]["allocatable"]["cpu"])
         big = deployment("big", g.ns, 1, **g.here)
@@ -319,8 +322,7 @@ def test_no_room_and_local_volumes(ctx: Context) -> None:
         assert sorted(f["object"]["name"] for f in found) == ["big", "full"] and {f["effect"] for f in found} == {"down"}, found
         words = next(f["message"] for f in found if f["object"]["name"] == "big")
         g.drain(g.nodes[0])
-        said = ctx.wait_for(lambda: refused(g), 30, "the scheduler to say no")
-        assert said.startswith(words), (said, words)
+        ctx.wait_for(lambda: refused(g).startswith(words), 30, f"the scheduler to say {words}")
     with Ground(ctx) as g:
         name = f"local-{g.ns}"
         here = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [g.nodes[0]]}]}]
@@ -343,6 +345,81 @@ def test_no_room_and_local_volumes(ctx: Context) -> None:
         g.ready(1, 0)
 
 
+@limit(180)
+def test_a_budget_that_runs_dry(ctx: Context) -> None:
+    """Three pods, one disruption, and no room for the first replacement."""
+    def dry(g: Ground) -> None:
+        cpu = int(g.node()["status"]["allocatable"]["cpu"])
+
+        def sized(name: str, replicas: int, milli: int) -> dict:
+            made = deployment(name, g.ns, replicas, **g.here)
+            made["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": f"{milli * cpu}m"}}
+            return made
+        g.place(0, sized("web", 3, 250))
+        g.place(1, sized("full", 1, 900))
+        g.budget("web", {"app": "web"}, maxUnavailable=1, status={"currentHealthy": 3, "disruptionsAllowed": 1})
+    with Ground(ctx) as g:
+        dry(g)
+        said = only(g, "budget-runs-dry")
+        assert (said["effect"], said["pods"], said["nodes"]) == ("never", 2, [g.nodes[0]]), said
+        assert g.nodes[0] in examine(g)["blockedNodes"] and "fits nowhere" in said["message"], said
+        fix = next(f for f in said["fixes"] if changing(f))
+        g.blocked(g.nodes[0], seconds=SOON)
+        paste(g, fix["command"])
+        g.drain(g.nodes[0])
+
+
+@limit(180)
+def test_a_node_that_does_not_answer(ctx: Context) -> None:
+    """The same code in doctor, status and why; and the taint that is advised lets its pods go."""
+    with Ground(ctx) as g:
+        g.place(1, deployment("web", g.ns, 1, **g.here))
+        lose(g, 1)
+        group = next(x for x in examine(g)["groups"] if x["cause"] == "node-unreachable")
+        said = next(f for f in group["findings"] if f["object"] == {"kind": "Node", "name": g.nodes[1]})
+        assert (group["code"], group["effect"], said["pods"], said["nodes"]) == ("NodeUnreachable", "never", 1, [g.nodes[1]]), group
+        shown = g.ctx.run(g.ctx.slipway, "status", g.nodes[1], "-o", "json", kubeconfig=reader(g), check=True).stdout
+        assert [(b["code"], b["pods"]) for b in json.loads(shown)["items"][0]["blockers"]] == [("NodeUnreachable", 1)], shown
+
+
+@limit(180)
+def test_what_a_killed_drain_leaves_behind(ctx: Context) -> None:
+    """Cordon and marks are named in doctor and status, and what is advised takes them away."""
+    def shown(g: Ground, at: dict[str, str]) -> list[dict]:
+        return json.loads(g.ctx.run(g.ctx.slipway, "status", *g.nodes, "-o", "json", kubeconfig=reader(g), env=at, check=True).stdout)["leftBehind"]
+
+    def marked(g: Ground) -> list[str]:
+        return [name for i, name in enumerate(g.nodes) if any(t["key"] == "slipway.dev/next" for t in g.node(i)["spec"].get("taints", []))]
+
+    def cordoned(g: Ground) -> list[str]:
+        return [name for i, name in enumerate(g.nodes) if g.node(i)["spec"].get("unschedulable")]
+    with Ground(ctx) as g:
+        for i, name in enumerate(("web", "api")):
+            g.place(i, deployment(name, g.ns, 1, **g.here))
+            g.budget(name, {"app": name}, maxUnavailable=0)
+        child = g.begin(*g.nodes, "--max-unavailable=1")
+        g.hears(child, "PDBUnsatisfiable")
+        ctx.wait_for(lambda: marked(g) and cordoned(g), 30, "a node that is drained, and one to come")
+
+        def recorded() -> bool:
+            """Its conditions are written beside the drain: without them it is only a cordon."""
+            i = g.nodes.index(cordoned(g)[0])
+            return any((c["type"], c["status"]) == ("DrainInProgress", "True") for c in g.node(i)["status"]["conditions"])
+        ctx.wait_for(recorded, 30, "the condition of the drain")
+        child.kill()
+        drained, to_come = cordoned(g), marked(g)
+        assert len(drained) == len(to_come) == 1 and shown(g, {}) == [], (drained, to_come)
+        later = {"SLIPWAY_FAKE_NOW": (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")}
+        left = shown(g, later)
+        assert [(x["what"], x["nodes"]) for x in left] == [("drain", drained), ("mark", to_come)] or \
+            [(x["what"], x["nodes"]) for x in left] == [("mark", to_come), ("drain", drained)], left
+        said = g.ctx.run(g.ctx.slipway, "doctor", "--all", kubeconfig=reader(g), env=later).stdout
+        for one in left:
+            assert one["command"] in said, (one, said)
+            paste(g, one["command"])
+        assert not marked(g) and not cordoned(g) and shown(g, later) == []
+
+
 # -- manners -----------------------------------------------------------------------------------------------------------
 
 
@@ -356,7 +433,7 @@ def test_formats_and_exit_codes(ctx: Context) -> None:
         assert f"poddisruptionbudget/{g.ns}/web" in doctor(g, "-o", "name").stdout.splitlines()
         row = next(line for line in doctor(g, "-o", "wide").stdout.splitlines() if f"{g.ns}/web" in line)
         assert "max-unavailable-zero" in row and g.nodes[0] in row and "kubectl -n" in row, row
-        assert doctor(g, "-o", "jsonpath={.schema}").stdout == "slipway.doctor/1.1"
+        assert doctor(g, "-o", "jsonpath={.schema}").stdout == "slipway.doctor/1.2"
         doctor(g, "--detailed-exitcode", code=BLOCKED)
 
 
@@ -372,7 +449,7 @@ def test_what_is_read(ctx: Context) -> None:
         assert len(uris) == len(set(uris)), sorted(uris)
         assert {e["objectRef"]["resource"] for e in asked} == {
             "nodes", "pods", "poddisruptionbudgets", "replicasets", "deployments", "statefulsets", "persistentvolumes",
-            "persistentvolumeclaims", "namespaces"}, uris
+            "persistentvolumeclaims", "storageclasses", "namespaces"}, uris
 
 
 def test_who_may_not_read_everything(ctx: Context) -> None:

@@ -11,7 +11,7 @@ import json
 import threading
 
 from context import Context
-from drain_ground import BLOCKED, Ground
+from drain_ground import Ground
 from drain_objects import CORDON, EVICT, READ
 from drain_webhook import Webhook
 from objects import deployment, pod
@@ -34,7 +34,7 @@ def test_a_webhook_that_refuses(ctx: Context) -> None:
     with Ground(ctx) as g:
         g.place(0, deployment("web", g.ns, 1, **g.here), deployment("other", g.ns, 1, **g.here))
         Webhook(g, lambda review: (not review["name"].startswith("web"), 403, "not on my watch"))
-        done = g.drain(g.nodes[0], "--timeout=6s", code=BLOCKED)
+        done = g.blocked(g.nodes[0], seconds=6, until=lambda done: "AdmissionDenied" in done.stderr and len(g.names(0)) == 1)
         assert "AdmissionDenied" in done.stderr and "not on my watch" in done.stderr, done.stderr
         assert {p["metadata"]["labels"]["app"] for p in g.pods(0)} == {"web"}
 
@@ -69,8 +69,8 @@ def test_a_server_that_is_busy(ctx: Context) -> None:
             ctx.undo(lambda kind=kind: g.api.raw("DELETE", f"{flow}/{kind}/{user}"))
         ctx.wait_for(lambda: any(c["type"] == "Dangling" and c["status"] == "False" for c in
                                  g.api.get(f"{flow}/flowschemas/{user}").get("status", {}).get("conditions", [])), 30, "the flow schema")
-        enough = threading.Event()  # one request may run even there: it takes so long that the other one is turned away
-        Webhook(g, lambda _: (enough.wait(4) or True, 200, ""))
+        enough = threading.Event()  # one request may run even there: it takes until the other one was turned away
+        Webhook(g, lambda _: (enough.wait(25) or True, 200, ""))
         child = g.begin(g.nodes[0], config=config)
         ctx.wait_for(lambda: [e for e in g.evictions() if e["responseStatus"]["code"] == 429], 30, "an eviction that is turned away")
         enough.set()

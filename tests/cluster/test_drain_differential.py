@@ -57,6 +57,6 @@ def test_on_the_simulator(ctx: Context) -> None:
     play(ctx, ctx.counterpart(), SIMULATED, AT_ONCE)
 
 
-@limit(900)
+@limit(1800)
 def test_on_a_real_cluster(ctx: Context) -> None:
     play(ctx, ctx.private_cluster(), REAL, AT_ONCE // 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from api import object_path
 from context import Context, limit
-from drain_ground import BLOCKED, FAILED, Ground, lines
+from drain_ground import FAILED, Ground, lines
 from drain_objects import EMPTY_DIR, NEVER_GONE, daemon_set, owned
 from drain_words import refused
 from objects import deployment, pod
@@ -90,7 +90,7 @@ def test_pods_that_do_not_end(ctx: Context) -> None:
     with Ground(ctx) as g:
         g.create(pod("stuck", g.ns, annotations=NEVER_GONE, terminationGracePeriodSeconds=1, nodeName=g.nodes[0]))
         g.ready(1, 0)
-        done = g.drain(g.nodes[0], "--force", "--timeout=3s", code=BLOCKED)
+        done = g.blocked(g.nodes[0], "--force", seconds=3, until=lambda _: g.accepted())
         assert f"{g.ns}/stuck" in done.stderr, done.stderr
         g.drain(g.nodes[0], "--force", "--skip-wait-for-delete-timeout=1", timeout=30)
         assert g.names(0) == ["stuck"] and len(g.accepted()) == 1, g.accepted()
@@ -110,7 +110,7 @@ def test_dry_runs(ctx: Context) -> None:
             if event["verb"] not in ("get", "list", "watch"):
                 assert "dryRun=All" in event["requestURI"] or event.get("requestObject", {}).get("deleteOptions", {}).get("dryRun") == ["All"], event
         g.budget("web", {"app": "web"}, minAvailable=2)
-        blocked = g.drain(g.nodes[0], "--dry-run=server", "--timeout=5s", code=BLOCKED)
+        blocked = g.blocked(g.nodes[0], "--dry-run=server", seconds=5, until=lambda done: f"{g.ns}/web" in done.stderr)
         assert f"{g.ns}/web" in blocked.stderr, blocked.stderr
 
 

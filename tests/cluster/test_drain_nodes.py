@@ -11,7 +11,7 @@ import signal
 from datetime import datetime
 
 from context import Context, limit
-from drain_ground import BLOCKED, DONE, Ground, lines
+from drain_ground import DONE, Ground, lines
 from drain_objects import slow
 from objects import deployment
 
@@ -57,7 +57,7 @@ def test_one_stuck_node_does_not_hold_up_the_others(ctx: Context) -> None:
         g.place(0, deployment("never", g.ns, 1, **g.here))
         g.budget("never", {"app": "never"}, minAvailable=1, status={"disruptionsAllowed": 0})
         g.place(1, deployment("web", g.ns, 2, **g.here))
-        done = g.drain(*g.nodes[:3], "--timeout=8s", code=BLOCKED)
+        done = g.blocked(*g.nodes[:3], seconds=8, until=lambda done: done.stdout.count(" drained") == 2)
         assert lines(done.stdout, "node/")[-1:] and {line for line in lines(done.stdout, "node/") if line.endswith("drained")} == \
             {f"node/{n} drained" for n in g.nodes[1:3]}, done.stdout
         assert "There are pending nodes to be drained:" in done.stderr and g.nodes[0] in done.stderr, done.stderr
@@ -87,10 +87,12 @@ def marked(g: Ground, number: int) -> bool:
 def test_nodes_to_come_are_marked(ctx: Context) -> None:
     """The taint is there from the beginning, goes with the cordon, and takes no other taint with it."""
     with Ground(ctx, nodes=4, taints=[MINE]) as g:
-        g.place(0, slow(deployment("web", g.ns, 2, **g.here), gone="2s"))
-        child = g.begin(*g.nodes[:3], "--max-unavailable=1")
+        g.place(0, deployment("web", g.ns, 2, **g.here))
+        g.budget("web", {"app": "web"}, minAvailable=2, status={"disruptionsAllowed": 0})  # it comes no further until it is told to
+        child = g.begin(*g.nodes[:3], "--max-unavailable=1", "--in-order")
         ctx.wait_for(lambda: marked(g, 1) and marked(g, 2), 20, "the marks")
         assert not marked(g, 0) and not marked(g, 3)
+        g.api.delete(f"/apis/policy/v1/namespaces/{g.ns}/poddisruptionbudgets/web")
         g.ends(child)
         for number in range(3):
             taints = g.node(number)["spec"]["taints"]
@@ -111,12 +113,12 @@ def test_nodes_not_come_to_are_as_before(ctx: Context) -> None:
             ctx.wait_for(lambda: marked(g, 1) and marked(g, 2), 20, "the marks")
             if kill:
                 child.send(signal.SIGKILL)
-                child.end(10, None)
+                child.end(number=None)
                 assert marked(g, 1) and marked(g, 2)
                 child = g.begin(*g.nodes[:3], "--max-unavailable=1", "--in-order", "--progress=plain")
                 g.hears(child, "PDB")
             child.send(signal.SIGINT)
-            assert child.end(30, None) == 130
+            assert child.end(number=None) == 130
             assert not marked(g, 1) and not marked(g, 2)
 
 
@@ -128,7 +130,7 @@ def test_stopped_and_started_again(ctx: Context) -> None:
         child = g.begin(g.nodes[0])
         g.hears(child, "PDB")
         child.send(signal.SIGINT)
-        assert child.end(20, None) == 130, child.err
+        assert child.end(number=None) == 130, child.err
         said = "\n".join(child.err)
         assert "slipway drain" in said and "slipway uncordon" in said, said
         assert g.node(0)["spec"].get("unschedulable") is True
@@ -146,7 +148,7 @@ def test_undone_when_it_is_stopped(ctx: Context) -> None:
         child = g.begin(g.nodes[0], "--uncordon-on-abort")
         g.hears(child, "PDB")
         child.send(signal.SIGINT)
-        assert child.end(20, None) == 130, child.err
+        assert child.end(number=None) == 130, child.err
         assert "unschedulable" not in g.node(0)["spec"] and "slipway.dev/cordon" not in g.node(0)["metadata"].get("annotations", {})
 
 
@@ -194,5 +196,5 @@ def test_somebody_else_uncordons(ctx: Context) -> None:
         ctx.wait_for(lambda: not child.running or any("uncordon" in line for line in child.err), 20, "it to notice")
         before = len(g.evictions())
         g.api.delete(f"/apis/policy/v1/namespaces/{g.ns}/poddisruptionbudgets/web")
-        status = child.end(20, None)
+        status = child.end(number=None)
         assert status not in (DONE, None) and len(g.names(0)) == 1 and len(g.evictions()) == before, (status, child.err)

@@ -17,6 +17,7 @@ from context import Context
 from drain_ground import Ground, Watcher
 from drain_objects import slow, stateful_set
 from objects import deployment
+from stalls import Stalls
 
 OWNERS = """\
 - level: Request
@@ -73,11 +74,13 @@ def timeline(ctx: Context, owner: str, resource: str, ready: str, gone: str) -> 
         ctx.wait_for(lambda: all(o["status"].get("availableReplicas") == REPLICAS for o in
                                  g.api.items(f"/apis/apps/v1/namespaces/{g.ns}/{resource}")), 30, "the owner to be well")
         g.mark = g.cluster.audit.mark()
-        child = g.ends(g.begin(g.nodes[0], "--wait-rescheduled", "--progress=plain"), timeout=80)
+        with Stalls(g.cluster) as stalls:
+            child = g.ends(g.begin(g.nodes[0], "--wait-rescheduled", "--progress=plain"), timeout=80)
         left, end = last_gone(g), our_end(g)
         well = ctx.wait_for(lambda: became_well(g, resource), 30, "the owner to be well again")
         assert end >= well, f"the end came {well - end:.3f} s before the owner was well again: {child.err}"
-        assert end - max(well, left) < SOON, f"the end came {end - max(well, left):.3f} s after all was well: {child.err}"
+        assert end - max(well, left) < SOON + stalls.seconds, \
+            f"the end came {end - max(well, left):.3f} s after all was well, stalls of {stalls.seconds:.3f} s: {child.err}"
         said = "\n".join(child.err)
         assert not re.search(r"\b(\d+) of \1 replicas", said), f"that all are there is no reason to wait: {said}"
 

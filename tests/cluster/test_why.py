@@ -89,13 +89,18 @@ def test_a_replica_without_a_node(ctx: Context) -> None:
 
         def refused() -> dict | None:
             return next((c for p in g.pods() for c in p["status"].get("conditions", []) if c.get("reason") == "Unschedulable"), None)
-        said = ctx.wait_for(refused, 30, "the scheduler to say no")["message"]
+        ctx.wait_for(refused, 30, "the scheduler to say no")
         g.budget("web", {"app": "web"}, maxUnavailable=1, status={"currentHealthy": 1, "desiredHealthy": 1, "disruptionsAllowed": 0})
-        found = link(why(g, g.nodes[0]), "PDBNoBudget")
+
+        def told() -> tuple[dict, str]:
+            """The scheduler counts the nodes of the test before until it hears that they are gone: then it says the same of fewer."""
+            said, found = refused()["message"], link(why(g, g.nodes[0]), "PDBNoBudget")
+            first = said.split(". no new claims")[0].split(". preemption")[0].rstrip(".")
+            assert cause(found, "^Pending: 0/")["message"] == f"Pending: {first}", (found, said)
+            return found, first
+        found, first = ctx.wait_for(told, 30, "the scheduler's own message")
         assert found["object"] == f"{g.ns}/web" and found["pods"] == 1, found
         pending = cause(found, "^Pending: 0/")
-        first = said.split(". no new claims")[0].split(". preemption")[0].rstrip(".")
-        assert pending["message"] == f"Pending: {first}", (pending["message"], said)
         assert "Insufficient cpu" in first
         room = cause(pending, "too full; the nearest is")
         assert f"the nearest is {g.nodes[0]}: " in room["message"] and "cpu more would do" in room["message"], room
@@ -195,6 +200,14 @@ def test_a_pinned_stateful_set(ctx: Context) -> None:
         ctx.wait_for(lambda: why_free(g, g.nodes[0]), 30, "a pod that is not pinned any more")
 
 
+def planned(g: Ground) -> dict[str, int]:
+    """The codes of a plan to drain the first node, with the number of their pods."""
+    done = g.ctx.run(g.ctx.slipway, "plan", "drain", g.nodes[0], "-o", "json", kubeconfig=reader(g))
+    plan = json.loads(done.stdout)
+    codes = [p["blocker"]["code"] for n in plan["nodes"] for p in n["pods"] if "blocker" in p]
+    return {code: codes.count(code) for code in codes}
+
+
 def test_a_local_volume(ctx: Context) -> None:
     with Ground(ctx) as g:
         name = f"local-{g.ns}"
@@ -213,7 +226,11 @@ def test_a_local_volume(ctx: Context) -> None:
         g.ready(1, 0)
         found = why(g, g.nodes[0], code=FREE)
         of = found["links"][0]
-        assert "code" not in of and name in of["message"] and "Pending until the node is back" in of["message"], found
+        assert of["code"] == "LocalPV" and name in of["message"] and "Pending until the node is back" in of["message"], found
+        # With the question of room it is the same link, once, and a plan has the same code.
+        found = why(g, g.nodes[0], "--room")
+        assert [(x["code"], x["pods"]) for x in found["links"]] == [("LocalPV", 1)], found
+        assert planned(g) == {"LocalPV": 1}
         # It is so: without the node its successor finds none.
         g.drain(g.nodes[0])
 
@@ -289,14 +306,39 @@ def test_no_room(ctx: Context) -> None:
         g.place(1, full)
         assert why(g, g.nodes[0], code=FREE)["links"] == []
         found = why(g, g.nodes[0], "--room")
-        assert found["summary"] == "a drain would leave 1 of its 1 pod without a node", found
+        assert found["summary"] == "a drain would leave its one pod without a node", found
+        assert found["links"][0]["code"] == "CapacityInsufficient", found
         expected = found["links"][0]["message"].partition("Pending: ")[2]
         g.drain(g.nodes[0])
 
         def refused() -> dict | None:
             return next((c for p in g.pods() for c in p["status"].get("conditions", []) if c.get("reason") == "Unschedulable"), None)
-        said = ctx.wait_for(refused, 30, "the scheduler to say no")["message"]
-        assert said.startswith(expected), (said, expected)
+        ctx.wait_for(lambda: (refused() or {}).get("message", "").startswith(expected), 30, f"the scheduler to say {expected}")
+
+
+def test_a_budget_that_runs_dry(ctx: Context) -> None:
+    """The first of three goes and stays Pending, and the budget has nothing left: a plan says so, and a drain finds it so."""
+    with Ground(ctx) as g:
+        cpu = int(g.node()["status"]["allocatable"]["cpu"])
+
+        def sized(name: str, replicas: int, milli: int) -> dict:
+            made = deployment(name, g.ns, replicas, **g.here)
+            made["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": f"{milli * cpu}m"}}
+            return made
+        g.place(0, sized("web", 3, 250))
+        g.place(1, sized("full", 1, 900))
+        g.budget("web", {"app": "web"}, maxUnavailable=1, status={"currentHealthy": 3, "disruptionsAllowed": 1})
+        assert why(g, g.nodes[0], code=FREE)["links"] == []
+        found = why(g, g.nodes[0], "--room")
+        assert found["state"] == "blocked" and found["summary"] == "a drain would never end: 2 of its 3 pods can never go", found
+        dry, room = link(found, "PDBNoBudget"), link(found, "CapacityInsufficient")
+        assert (dry["pods"], dry["clears"], dry["severity"], room["pods"]) == (2, "operator", "error", 1), found
+        assert room["example"].rpartition("/")[2] in dry["message"] and dry["object"] == f"{g.ns}/web", found
+        assert planned(g) == {"PDBNoBudget": 2, "CapacityInsufficient": 1}
+        g.blocked(g.nodes[0], seconds=10)
+        assert len(g.ready(2, 0)) == 2  # they have not gone, and will not
+        status = g.api.get(f"/apis/policy/v1/namespaces/{g.ns}/poddisruptionbudgets/web")["status"]
+        assert status["disruptionsAllowed"] == 0, status
 
 
 def test_a_drain_at_work(ctx: Context) -> None:

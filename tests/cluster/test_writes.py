@@ -470,7 +470,7 @@ def test_a_write_without_an_answer(ctx: Context) -> None:
         gate.go.clear()
         child = ctx.spawn(ctx.probe, "write", "create", "Lease", name, "-n", ns, "--server", address, "--body",
                           json.dumps(lease(name, ns)))
-        assert gate.arrived.wait(20), "the request did not arrive"
+        assert gate.arrived.wait(60), "the request did not arrive"
         return child
 
     child = create("held-done")
@@ -528,7 +528,7 @@ def test_throttled_by_priority_and_fairness(ctx: Context) -> None:
     ctx.wait_for(lambda: flow_schema() == uid, 30, "the flow schema to work", interval=0.3)
     ctx.spawn(ctx.probe, "write", "create", "Lease", "held-x", "-n", ns, "--dry-run", "--body",
               json.dumps(lease("held-x", ns)), kubeconfig=config)
-    assert gate.arrived.wait(20), "the request did not arrive"
+    assert gate.arrived.wait(60), "the request did not arrive"
     for reply in (write(ctx, "create", "Lease", "x", n=ns, body=lease("x", ns), kubeconfig=config),
                   write(ctx, "get", "Lease", "x", n=ns, kubeconfig=config),
                   write(ctx, "delete", "Lease", "x", n=ns, kubeconfig=config)):

@@ -87,7 +87,7 @@ class Site:
     def config(self, user: str | None) -> Path:
         return self.cluster.kubeconfig(user=user, groups=[]) if user else self.cluster.admin
 
-    def slipway(self, *arguments: str, code: int = DONE, user: str | None = None, timeout: float = 60) -> subprocess.CompletedProcess:
+    def slipway(self, *arguments: str, code: int = DONE, user: str | None = None, timeout: float = 120) -> subprocess.CompletedProcess:
         done = self.ctx.run(self.ctx.slipway, *arguments, kubeconfig=self.config(user), timeout=timeout)
         assert done.returncode == code, f"{' '.join(arguments)}: status {done.returncode}, not {code}\n{done.stdout}-- stderr:\n{done.stderr}"
         return done
@@ -113,6 +113,18 @@ class Site:
         """Of pods without controllers, which are gone at once."""
         return self.slipway("drain", *arguments, *AT_ONCE, code=code, user=user)
 
+    def blocked(self, evidence: str, *arguments: str, user: str | None = None) -> subprocess.CompletedProcess:
+        """A drain that ends blocked by its timeout and says why.  One whose time was over before it had read everything, on a busy
+        machine, is tried again with more."""
+        for seconds in (1, 5, 20, 60):
+            words = [*arguments, f"--timeout={seconds}s", *AT_ONCE]
+            done = self.ctx.run(self.ctx.slipway, "drain", *words, kubeconfig=self.config(user))
+            if done.returncode != BLOCKED:
+                break
+            if evidence in done.stdout + done.stderr:
+                return done
+        raise AssertionError(f"{' '.join(words)}: status {done.returncode}, no {evidence!r}\n{done.stdout}-- stderr:\n{done.stderr}")
+
     def begin(self, *arguments: str, user: str | None = None) -> Child:
         return self.ctx.spawn(self.ctx.slipway, "drain", *arguments, *AT_ONCE, kubeconfig=self.config(user))
 
@@ -127,7 +139,7 @@ class Site:
             return False
         self.ctx.wait_for(said, timeout, f"{text!r} to be said", interval=0.05)
 
-    def ends(self, child: Child, code: int = DONE, timeout: float = 60) -> str:
+    def ends(self, child: Child, code: int = DONE, timeout: float = 120) -> str:
         status = child.end(timeout, None)
         said = "\n".join(child.out + ["-- stderr:"] + child.err)
         assert status == code, f"{child.name}: status {status}, not {code}\n{said}"

@@ -27,7 +27,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 from api import object_path
 from cluster import Cluster
@@ -51,6 +51,9 @@ rules:
 - level: Metadata
 """
 DONE, FAILED, BLOCKED, ACCESS, PARTIAL, USAGE = 0, 1, 3, 4, 6, 64
+# Seconds that a drain may take: a budget whose controller is late takes a StatefulSet's next pod for the one that was evicted, which has
+# the same name, and allows nothing for two minutes.
+PATIENCE = 240
 
 
 class Ended(Exception):
@@ -141,6 +144,7 @@ class Ground:
             made = {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": user}, **more}
             self.api.create(made)
             self.ctx.undo(lambda path=object_path(made): self.api.delete(path))
+        self.cluster.wait_allowed(user, user)
 
     # -- things ----------------------------------------------------------------------------------------------------
 
@@ -172,6 +176,8 @@ class Ground:
             return all(on == any(t["key"] == UNSCHEDULABLE for t in self.node(n)["spec"].get("taints", [])) for n in numbers)
         if self.cluster.with_controllers:
             self.ctx.wait_for(follow, 20, "the taints to follow")
+        if on and numbers:
+            self.cluster.wait_scheduler([self.nodes[n] for n in numbers])
 
     @contextlib.contextmanager
     def only(self, number: int) -> Iterator[None]:
@@ -219,12 +225,29 @@ class Ground:
         every = any(a.startswith(("-l", "--selector")) or "[" in a for a in arguments)
         self.drained |= set(self.nodes) if every else set(self.nodes) & set(arguments)
 
-    def drain(self, *arguments: str, code: int = DONE, config: Path | None = None, timeout: float = 60) -> subprocess.CompletedProcess:
+    def drain(self, *arguments: str, code: int = DONE, config: Path | None = None, timeout: float = PATIENCE) -> subprocess.CompletedProcess:
         self.targets(arguments)
-        done = self.ctx.run(self.ctx.slipway, "drain", *arguments, kubeconfig=config or self.config, timeout=timeout)
+        done = self.ctx.run(self.ctx.slipway, "drain", *arguments, kubeconfig=config or self.config, timeout=max(timeout, PATIENCE))
         assert done.returncode == code, f"slipway drain {' '.join(arguments)}: status {done.returncode}, not {code}\n" \
             f"{done.stdout}-- stderr:\n{done.stderr}"
         return done
+
+    def blocked(self, *arguments: str, seconds: int, until: Callable[[subprocess.CompletedProcess], object] = lambda _: True,
+                config: Path | None = None) -> subprocess.CompletedProcess:
+        """A drain that ends blocked, by a timeout of so many seconds.
+
+        until: how far it must have come by then.  One that had too little time for that, on a busy machine, goes on with more.
+        """
+        self.targets(arguments)
+        for allowed in (seconds, 3 * seconds, max(60, 3 * seconds)):
+            done = self.ctx.run(self.ctx.slipway, "drain", *arguments, f"--timeout={allowed}s", kubeconfig=config or self.config,
+                                timeout=allowed + 120)
+            if done.returncode != BLOCKED:
+                break
+            if until(done):
+                return done
+        raise AssertionError(f"slipway drain {' '.join(arguments)}, {allowed} s: status {done.returncode}, pods {self.names()}\n"
+                             f"{done.stdout}-- stderr:\n{done.stderr}")
 
     def begin(self, *arguments: str, config: Path | None = None) -> Child:
         """Starts a drain beside the test."""
@@ -243,8 +266,8 @@ class Ground:
             return found
         return self.ctx.wait_for(said, timeout, f"/{pattern}/ on its standard error")
 
-    def ends(self, child: Child, code: int = DONE, timeout: float = 60) -> Child:
-        status = child.end(timeout, None)
+    def ends(self, child: Child, code: int = DONE, timeout: float = PATIENCE) -> Child:
+        status = child.end(max(timeout, PATIENCE), None)
         assert status == code, f"{child.name}: status {status}, not {code}\n" + "\n".join(child.out + ["-- stderr:"] + child.err)
         return child
 

@@ -10,6 +10,7 @@ import random
 from dataclasses import dataclass, field
 
 IMAGE = "registry.test/app:1"
+TIMEOUT = "--timeout=7s"  # of a drain that cannot end: enough for all that can go, unless the machine is busy
 
 
 @dataclass
@@ -87,7 +88,7 @@ def flags(luck: random.Random, clean: bool, never: bool) -> list[str]:
     if luck.random() < 0.08:
         chosen.append("--disable-eviction")
     if never:
-        chosen.append("--timeout=7s")
+        chosen.append(TIMEOUT)
     luck.shuffle(chosen)
     return chosen
 

@@ -4,8 +4,8 @@
 
 It shares nothing with Slipway: it counts for itself.  Whenever a healthy pod (Ready, not being deleted) is told to go, the
 healthy pods that are left under each budget that selects it are compared with what the budget wants (desiredHealthy of its
-status, by the disruption controller).  Pods are seen in the order of their resourceVersions, which is the order of the
-writes.  Pods that fall ill by themselves break nothing.
+status, by the disruption controller).  Pods and budgets are looked at in the order of their resourceVersions, which is the order of
+the writes, whichever of the two watches was faster.  Pods that fall ill by themselves break nothing.
 
 It prints "ready" when it has its first picture.  Each line on its standard input is answered by one line of JSON about
 everything up to that moment:
@@ -69,9 +69,6 @@ class Picture:
         name = f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
         if kind == "DELETED":
             self.budgets.pop(name, None)
-            # The streams of pods and of budgets have no order between them: what left later was free to go.
-            version = int(obj["metadata"]["resourceVersion"])
-            self.broken = [b for b in self.broken if b["budget"] != name or b["version"] < version]
         else:
             self.budgets[name] = obj
 
@@ -111,6 +108,7 @@ class Watcher:
         self.api = api
         self.picture = Picture()
         self.events: queue.Queue = queue.Queue()
+        self.later: list[tuple[int, str, str, dict]] = []
 
     def start(self) -> None:
         for path, add in ((BUDGETS, self.picture.budget), (PODS, self.picture.pod)):
@@ -133,20 +131,31 @@ class Watcher:
                 return
 
     def catch_up(self) -> None:
-        """Takes everything in that was written before now: up to a pod of our own."""
+        """Takes everything in that was written before now: up to a budget and a pod of our own."""
         name = MARKER + uuid.uuid4().hex[:10]
-        self.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
+        meta = {"name": name, "namespace": "default"}
+        self.api.create({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": {"minAvailable": 0}})
+        self.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta,
                          "spec": {"schedulerName": "nobody", "containers": [{"name": "x", "image": "registry.test/x:1"}]}})
-        while True:
+        awaited = {PODS, BUDGETS}
+        while awaited:
             path, kind, obj = self.events.get(timeout=60)
             if kind == "ERROR":
                 raise SystemExit(f"the watch of {path} has failed: {obj.get('message')}")
             if kind == "BOOKMARK":
                 continue
-            (self.picture.pod if path == PODS else self.picture.budget)(kind, obj)
+            self.later.append((int(obj["metadata"]["resourceVersion"]), path, kind, obj))
             if obj["metadata"]["name"] == name:
-                break
+                awaited.discard(path)
+        # What one watch has told beyond this moment the other may not have told yet: it is left for the next time.
+        self.later.sort(key=lambda event: event[0])
+        now = max(version for version, _, kind, obj in self.later if obj["metadata"]["name"] == name and kind == "ADDED")
+        for version, path, kind, obj in self.later:
+            if version <= now:
+                (self.picture.pod if path == PODS else self.picture.budget)(kind, obj)
+        self.later = [event for event in self.later if event[0] > now]
         self.api.delete(f"/api/v1/namespaces/default/pods/{name}", {"gracePeriodSeconds": 0})
+        self.api.delete(f"/apis/policy/v1/namespaces/default/poddisruptionbudgets/{name}")
 
 
 def main() -> None:

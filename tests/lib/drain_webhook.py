@@ -75,7 +75,7 @@ class Webhook:
     def register(self) -> None:
         g = self.ground
         hook = {"name": "evictions.test.slipway.dev", "admissionReviewVersions": ["v1"], "sideEffects": "None", "failurePolicy": "Fail",
-                "timeoutSeconds": 5, "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": g.ns}},
+                "timeoutSeconds": 30, "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": g.ns}},
                 "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/eviction"]}],
                 "clientConfig": {"url": f"https://127.0.0.1:{self.server.server_port}/",
                                  "caBundle": base64.b64encode(g.cluster.ca.read_bytes()).decode()}}
