@@ -1,6 +1,7 @@
 """Compares rehearsals with what then happens, on a real cluster whose pods are slow: `slipway rehearse`, then `slipway drain`.
 
-    python3 bench/rehearsals.py [--seed N] [--observed N] [--drains N] [--runs N]
+    python3 bench/rehearsals.py [--seed N] [--observed N] [--drains N] [--runs N] [--keep DIRECTORY]
+    python3 bench/rehearsals.py --again DIRECTORY [--runs N]
 
 Five drains are only watched (`drain --history`), node after node.  Then twenty more of random nodes are rehearsed, with that history and
 nothing else, and done.
@@ -13,6 +14,9 @@ drained.  Nobody tells Slipway any of it.  There are Deployments and StatefulSet
 and one whose budget allows nothing, so that some drains never end: those are given up when nothing has moved for a while, and last
 until the last pod that could go was gone.  Durations are those of the whole program as seen from outside, and the server's audit log's.
 bench/run.py calls measure() as its part "rehearse".
+
+A series that was kept has the snapshot before each drain, the history and the durations in it: --again rehearses it with another build, or
+another model, in seconds and without a cluster.  What is tuned by it has to be shown by a series of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ from process import ClusterError, Died, wait_for  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 NAMESPACE = "rehearsed"
 NODES = 6
-OBSERVED, DRAINS, RUNS = 5, 20, 100
+OBSERVED, DRAINS, RUNS = 5, 20, 200
 LEAST_PODS = 20  # of a drain: what hangs on a pod or two differs by more than is wanted, whoever foretells it
 QUIET = 13  # seconds without a change after which a drain is given up; no pod takes so long to start or to end
 PATIENCE = 600
@@ -255,6 +259,10 @@ class Stage:
         flags = ["--history", str(history), "--runs", str(runs), "--seed", str(seed), "-o", "json"]
         return json.loads(self.slipway("rehearse", *nodes, *flags, codes=(DONE, BLOCKED)))
 
+    def keep(self, directory: Path | None, trial: int) -> None:
+        if directory:
+            self.slipway("snapshot", "--out", str(directory / f"{trial}.json.gz"))
+
     def drain(self, nodes: list[str], *more: str) -> tuple[float, list[str]]:
         """Seconds until it was over, or the last pod that could go was gone; and the pods that stayed."""
         before = {p["metadata"]["name"] for p in self.to_go(nodes)}
@@ -310,7 +318,8 @@ def is_ready(pod: dict) -> bool:
         c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", []))
 
 
-def measure(binaries: Binaries, program: Path, seed: int, observed: int, drains: int, runs: int, say) -> Series:
+def measure(binaries: Binaries, program: Path, seed: int, observed: int, drains: int, runs: int, say,
+            keep: Path | None = None) -> Series:
     rnd = random.Random(seed)
     workloads = draw_workloads(rnd)
     for w in workloads:
@@ -325,16 +334,38 @@ def measure(binaries: Binaries, program: Path, seed: int, observed: int, drains:
             series.observed.append(took)
             say(f"observed {i + 1}/{observed}: {' '.join(nodes)} in {took:.1f} s, {len(left)} pods left")
         series.lines = len(history.read_text().splitlines())
+        if keep:
+            keep.mkdir(parents=True, exist_ok=True)
+            (keep / "history.ndjson").write_text(history.read_text())
         for i in range(drains):
             nodes = stage.choose()
             pods = len(stage.to_go(nodes))
             said = stage.rehearse(nodes, history, runs, rnd.randrange(10**6))
-            took, left = stage.drain(nodes)
-            series.trials.append(Trial(
-                nodes, pods, *(said["took"][q] for q in ("p10", "p50", "p90")), took,
-                sorted({p["name"] for p in said["left"]}), left, sorted({p["code"] for p in said["left"]}),
-                f"{said['basis']['stopsAssumed']} of {said['basis']['workloadsStopped']}"))
+            stage.keep(keep, i)
+            series.trials.append(trial_of(said, nodes, pods, *stage.drain(nodes)))
             say(f"{i + 1}/{drains}: " + "  ".join(cells(series.trials[-1])))
+            if keep:
+                (keep / "series.json").write_text(json.dumps(series.numbers(), indent=2) + "\n")
+    return series
+
+
+def trial_of(said: dict, nodes: list[str], pods: int, took: float, left: list[str]) -> Trial:
+    return Trial(nodes, pods, *(said["took"][q] for q in ("p10", "p50", "p90")), took,
+                 sorted({p["name"] for p in said["left"]}), left, sorted({p["code"] for p in said["left"]}),
+                 f"{said['basis']['stopsAssumed']} of {said['basis']['workloadsStopped']}")
+
+
+def again(program: Path, directory: Path, runs: int, seed: int) -> Series:
+    """A series that was kept, rehearsed once more."""
+    kept = json.loads((directory / "series.json").read_text())
+    series = Series(kept["seed"], kept["observed"], kept["history_lines"], [])
+    for i, t in enumerate(kept["drains"]):
+        done = subprocess.run([program, "rehearse", *t["nodes"], "--snapshot", str(directory / f"{i}.json.gz"), "--history",
+                               str(directory / "history.ndjson"), "--runs", str(runs), "--seed", str(seed + i * runs), "-o", "json"],
+                              capture_output=True, text=True)
+        if done.returncode not in (DONE, BLOCKED):
+            raise ClusterError(done.stderr)
+        series.trials.append(trial_of(json.loads(done.stdout), t["nodes"], t["pods"], t["took"], t["left"]))
     return series
 
 
@@ -386,6 +417,8 @@ def main() -> int:
     parser.add_argument("--drains", type=int, default=DRAINS, metavar="N", help="drains that are rehearsed and done")
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N", help="runs of each rehearsal")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers there")
+    parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="keep snapshots, history and numbers there")
+    parser.add_argument("--again", type=Path, metavar="DIRECTORY", help="rehearse what was kept there, without a cluster")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     program = Path(os.environ.get("SLIPWAY") or ROOT / "build" / "slipway")
@@ -394,8 +427,9 @@ def main() -> int:
         if not has_drain(program):
             print(f"{program} has no verb drain", file=sys.stderr)
             return 1
-        found = measure(Binaries(), program, seed, arguments.observed, arguments.drains, arguments.runs,
-                        lambda text: print(f"# {text}", file=sys.stderr, flush=True))
+        found = again(program, arguments.again, arguments.runs, seed) if arguments.again else \
+            measure(Binaries(), program, seed, arguments.observed, arguments.drains, arguments.runs,
+                    lambda text: print(f"# {text}", file=sys.stderr, flush=True), arguments.keep)
     except Unavailable as reason:
         print(f"skipped: {reason}")
         return SKIP_STATUS
@@ -404,7 +438,7 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    print(f"seed {seed}; {len(found.observed)} drains observed, {found.lines} lines of history")
+    print(f"seed {found.seed}; {len(found.observed)} drains observed, {found.lines} lines of history")
     print(table(rows(found)))
     for v in verdicts(found):
         print(f"{'PASS' if v.met else 'FAIL'}  {v.name}: {v.value:.2f}{v.unit} ({v.bound})")
