@@ -272,6 +272,8 @@ class Status(Case):
                 drain.kill()
                 drain.wait(LIMIT)
             self.assertNotIn("Left behind", self.slipway(sim, "status").out)  # not yet: it may well be at work
+            until(lambda: not any("deletionTimestamp" in pod["metadata"] for pod in sim.client.get("/api/v1/pods")["items"]),
+                  "what it had evicted is gone")
             later = "2101-01-01T00:00:00Z"
             out = run("status", KUBECONFIG=str(sim.kubeconfig), SLIPWAY_FAKE_NOW=later).out
             self.assertRegex(out, r"\nLeft behind, if no drain is at work any more\n")

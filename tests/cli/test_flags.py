@@ -513,7 +513,8 @@ class Verbosity(unittest.TestCase):
             lines = [re.fullmatch(RESPONSE, line) for line in done.err.splitlines()]
             self.assertTrue(all(lines), done.err)
             self.assertEqual(sorted(m[2].split("/", 3)[3] for m in lines),
-                             ["api/v1/nodes?limit=500", "api/v1/pods?limit=500", "apis", "apis/policy/v1/poddisruptionbudgets?limit=500"])
+                             ["api/v1/nodes?limit=500", "api/v1/pods?limit=500", "apis", "apis/apps/v1/namespaces/shop-1/replicasets?limit=500",
+                              "apis/apps/v1/namespaces/shop-1/statefulsets?limit=500", "apis/policy/v1/poddisruptionbudgets?limit=500"])
             self.assertEqual({(m[1], m[3]) for m in lines}, {("GET", "200 OK")})
         self.assertEqual(run("status", "-v=6", "-q", **self.env).err, "")
 

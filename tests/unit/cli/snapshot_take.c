@@ -77,6 +77,10 @@ static void pods(struct server_conn *c, const char *path, struct fixture *f) {
     server_reply(c, 200, JSON, str_get(&out));
 }
 
+static bool is_forbidden(const struct fixture *f, const char *path) {
+    return (f->forbidden && strstr(path, f->forbidden)) || (f->blind && !strcmp(path, "/apis"));
+}
+
 static void handle(struct server_conn *c, const struct server_request *req, void *arg) {
     struct fixture *f = arg;
     if (strcmp(req->method, "GET") != 0)
@@ -84,12 +88,10 @@ static void handle(struct server_conn *c, const struct server_request *req, void
     else if (f->fails && strstr(req->path, "/nodes")) {
         f->fails--;
         status(c, 503, "ServiceUnavailable");
-    } else if (f->forbidden && strstr(req->path, f->forbidden))
+    } else if (is_forbidden(f, req->path))
         status(c, 403, "Forbidden");
     else if (f->missing && strstr(req->path, f->missing))
         status(c, 404, "NotFound");
-    else if (!strcmp(req->path, "/apis") && f->blind)
-        status(c, 403, "Forbidden");
     else if (!strcmp(req->path, "/apis"))
         server_reply(c, 200, JSON,
                      f->longhorn ? "{\"groups\":[{\"name\":\"longhorn.io\",\"versions\":[{"
