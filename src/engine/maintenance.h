@@ -1,0 +1,151 @@
+/* A maintenance: one operation on one node, from the request to the release, as a table of states
+ * and a table of ways between them; maint_dot() draws both.
+ *
+ *     request -> gates -> slot -> cordon -> drain -> operate -> return -> restore -> uncordon ->
+ * release
+ *
+ * Pure, and without a memory of its own: what was done is written in the slot (engine/slots.h) and
+ * in the Node, and is among the facts each time, so that whoever takes over goes on from there.
+ * maint_next() says which way is open, maint_act() what is to be done in a state; whoever calls
+ * them carries that out, in the order that engine/slots.h asks for, and comes back with new facts.
+ *
+ * No way leads from before `Granted` to beyond it except through it, and none from it back by time
+ * alone. */
+#ifndef ENGINE_MAINTENANCE_H
+#define ENGINE_MAINTENANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "engine/slots.h"
+
+enum operation {
+    OPERATION_DRAIN, /* holds it drained until it is cancelled */
+    OPERATION_REBOOT,
+    OPERATION_SHUTDOWN,
+    OPERATION_UPDATE,  /* of the system's image */
+    OPERATION_UPGRADE, /* of software */
+    OPERATION_REBUILD,
+    OPERATION_REMOVE,
+    OPERATIONS,
+};
+const char *operation_word(enum operation op); /* "Reboot" */
+
+enum maint_phase {
+    MAINT_PENDING,
+    MAINT_QUEUED,
+    MAINT_DRAINING,
+    MAINT_GRANTED,
+    MAINT_OPERATING,
+    MAINT_RETURNING,
+    MAINT_RESTORING,
+    MAINT_UNCORDONING,
+    MAINT_SETTLING,
+    MAINT_HALTED,
+    MAINT_UNDOING,
+    MAINT_COMPLETE, /* the rest are ends */
+    MAINT_FAILED,
+    MAINT_CANCELLED,
+    MAINT_PHASES,
+};
+static inline bool maint_ended(enum maint_phase p) {
+    return p >= MAINT_COMPLETE;
+}
+
+struct maint_phase_row {
+    const char *word;    /* "Draining" */
+    const char *meaning; /* a sentence */
+    bool disruptive;     /* pods or the node itself are touched: not begun while paused */
+};
+extern const struct maint_phase_row maint_phases[MAINT_PHASES];
+
+/* --- what is known --- */
+
+enum maint_gate { MAINT_PASS, MAINT_WAIT, MAINT_DENY };
+
+enum maint_drain {
+    MAINT_DRAIN_NONE,
+    MAINT_DRAIN_AT_WORK,
+    MAINT_DRAIN_DONE,
+    MAINT_DRAIN_REFUSED,
+    MAINT_DRAIN_TIMED_OUT,
+    MAINT_DRAIN_UNCORDONED, /* by somebody else */
+};
+
+/* Who carries the operation out: the node itself, an agent, a hook. */
+enum maint_work {
+    MAINT_WORK_NONE, /* has not begun */
+    MAINT_WORK_BEGUN,
+    MAINT_WORK_DONE,
+    MAINT_WORK_FAILED,
+};
+
+enum maint_word { MAINT_SAYS_NOTHING, MAINT_SAYS_RETRY, MAINT_SAYS_SKIP, MAINT_SAYS_ABORT };
+
+struct maint_facts {
+    enum operation operation;
+    bool cancelled;
+    bool paused;          /* this one, its rollout, or everything */
+    bool asks;            /* whoever wants it still does; of a FleetLock client: has asked lately */
+    bool by_request;      /* the node goes by itself when it is told that it may */
+    enum maint_word word; /* what somebody has said about one that is halted */
+
+    enum maint_gate to_cordon, to_operate, to_return;
+    const struct slot *slot; /* NULL: it holds none */
+
+    bool node_there; /* with the UID that it had when the slot was taken */
+    bool node_ready; /* and believed: its lease is newer than its boot */
+    const char *node_boot;
+    bool cordoned;  /* for this holding */
+    bool same_boot; /* it has reported, and its boot has been the same for long enough since */
+
+    enum maint_drain drain;
+    enum maint_work work;
+    bool restored, settled;
+};
+
+/* --- ways --- */
+
+struct maint_way {
+    enum maint_phase from, to;
+    const char *reason;  /* "SlotTaken": of Events and conditions; stable */
+    const char *meaning; /* when it is open: a sentence */
+    bool (*open)(const struct maint_facts *f);
+};
+extern const struct maint_way maint_ways[];
+extern const size_t n_maint_ways;
+
+/* The way that is open, the first of several; NULL: it stays where it is. One may lead on at
+ * once, so this is called until there is none. `end` is where undoing leads to when it is over
+ * (MAINT_FAILED or MAINT_CANCELLED): it is written down with the way that led there. */
+const struct maint_way *maint_next(enum maint_phase phase, enum maint_phase end,
+                                   const struct maint_facts *f);
+/* Where a maintenance ends that goes this way to MAINT_UNDOING. */
+enum maint_phase maint_way_end(const struct maint_way *way);
+
+/* Where one is that has no object of its own (a FleetLock client's), by its slot, or NULL: it only
+ * asks. Of one that has, the phase is written there, before anything is done in it: that a slot was
+ * freed tells nobody that the node has rebooted, and it would do so twice. */
+enum maint_phase maint_resume(const struct slot *slot);
+
+enum maint_act {
+    MAINT_ACT_NONE,
+    MAINT_ACT_ASK,      /* to be among those who wait for a slot */
+    MAINT_ACT_WITHDRAW, /* not to be among them any more */
+    MAINT_ACT_DRAIN,
+    MAINT_ACT_GRANT,
+    MAINT_ACT_OPERATE,
+    MAINT_ACT_RETURN, /* the slot is written to be returned */
+    MAINT_ACT_UNCORDON,
+    MAINT_ACT_FREE,
+};
+
+/* What is to be done in that state, one thing at a time. */
+enum maint_act maint_act(enum maint_phase phase, const struct maint_facts *f);
+
+/* The graph for dot(1). */
+void maint_dot(struct str *out);
+
+#endif

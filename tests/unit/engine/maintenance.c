@@ -1,0 +1,322 @@
+/* Tests of src/engine/maintenance.c: the tables are whole, no facts make it do what must not be
+ * done, and whatever happens it comes to an end that leaves nothing behind. */
+#include "engine/maintenance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/prng.h"
+
+/* --- the tables --- */
+
+static void every_state_can_be_reached_and_left(void **state) {
+    (void)state;
+    bool reached[MAINT_PHASES] = {[MAINT_PENDING] = true}, ends[MAINT_PHASES] = {0};
+    for (unsigned i = MAINT_COMPLETE; i < MAINT_PHASES; i++)
+        ends[i] = true;
+    for (unsigned round = 0; round < MAINT_PHASES; round++)
+        for (size_t i = 0; i < n_maint_ways; i++) {
+            reached[maint_ways[i].to] |= reached[maint_ways[i].from];
+            ends[maint_ways[i].from] |= ends[maint_ways[i].to];
+        }
+    for (unsigned i = 0; i < MAINT_PHASES; i++) {
+        assert_true(reached[i]);
+        assert_true(ends[i]);
+        assert_true(strlen(maint_phases[i].word) && strlen(maint_phases[i].meaning));
+    }
+    for (size_t i = 0; i < n_maint_ways; i++)
+        assert_false(maint_ended(maint_ways[i].from));
+}
+
+/* What lies beyond the grant is reached through it alone. */
+static void nothing_goes_round_the_grant(void **state) {
+    (void)state;
+    for (size_t i = 0; i < n_maint_ways; i++) {
+        const struct maint_way *w = &maint_ways[i];
+        if (w->to == MAINT_GRANTED)
+            assert_int_equal(w->from, MAINT_DRAINING);
+        if (w->to == MAINT_OPERATING)
+            assert_true(w->from == MAINT_GRANTED || w->from == MAINT_HALTED);
+        if (w->to == MAINT_COMPLETE)
+            assert_int_equal(w->from, MAINT_SETTLING);
+    }
+}
+
+static void the_graph(void **state) {
+    (void)state;
+    _cleanup_str_ struct str out = STR_INIT;
+    maint_dot(&out);
+    assert_non_null(strstr(str_get(&out), "digraph maintenance {\n"));
+    assert_non_null(strstr(str_get(&out), "  Draining [style=bold];\n"));
+    assert_non_null(strstr(str_get(&out), "  Complete [style=rounded];\n"));
+    assert_non_null(strstr(str_get(&out), "  Queued -> Draining [label=\"SlotTaken\"];\n"));
+}
+
+static void words_of_operations(void **state) {
+    (void)state;
+    assert_string_equal(operation_word(OPERATION_DRAIN), "Drain");
+    assert_string_equal(operation_word(OPERATION_REMOVE), "Remove");
+}
+
+/* --- any facts --- */
+
+static bool flip(struct prng *r) {
+    return prng_range(r, 0, 2);
+}
+
+static void any_facts(struct prng *r, struct maint_facts *f, struct slot *slot) {
+    *slot = (struct slot){.id = "h", .node = "w", .uid = "u"};
+    slot->state = (enum slot_state)prng_range(r, 0, SLOT_STATES);
+    slot->boot = slot->state == SLOT_TAKEN || (slot->state == SLOT_RETURNED && flip(r)) ? "" : "b1";
+    *f = (struct maint_facts){
+        .operation = (enum operation)prng_range(r, 0, OPERATIONS),
+        .cancelled = flip(r),
+        .paused = flip(r),
+        .asks = flip(r),
+        .by_request = flip(r),
+        .word = (enum maint_word)prng_range(r, 0, MAINT_SAYS_ABORT + 1),
+        .to_cordon = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1),
+        .to_operate = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1),
+        .to_return = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1),
+        .slot = prng_range(r, 0, 5) ? slot : NULL,
+        .node_there = prng_range(r, 0, 4),
+        .node_ready = flip(r),
+        .node_boot = (const char *const[]){"", "b1", "b2"}[prng_range(r, 0, 3)],
+        .cordoned = flip(r),
+        .same_boot = flip(r),
+        .drain = (enum maint_drain)prng_range(r, 0, MAINT_DRAIN_UNCORDONED + 1),
+        .work = (enum maint_work)prng_range(r, 0, MAINT_WORK_FAILED + 1),
+        .restored = flip(r),
+        .settled = flip(r),
+    };
+}
+
+static void no_facts_make_it_do_what_must_not_be_done(void **state) {
+    (void)state;
+    struct prng random = {1};
+    unsigned seen[MAINT_ACT_FREE + 1] = {0};
+    for (unsigned i = 0; i < 1000000; i++) {
+        struct maint_facts f;
+        struct slot slot;
+        enum maint_phase phase = (enum maint_phase)prng_range(&random, 0, MAINT_PHASES);
+        any_facts(&random, &f, &slot);
+        enum maint_act act = maint_act(phase, &f);
+        seen[act]++;
+        switch (act) {
+        case MAINT_ACT_DRAIN:
+            assert_true(f.slot && slot.state == SLOT_TAKEN && !f.paused);
+            break;
+        case MAINT_ACT_GRANT:
+            assert_true(f.slot && slot.state == SLOT_TAKEN && !f.paused);
+            assert_true(f.drain == MAINT_DRAIN_DONE && f.cordoned && f.to_operate == MAINT_PASS);
+            assert_true(*f.node_boot);
+            break;
+        case MAINT_ACT_OPERATE:
+            assert_true(f.slot && slot.state == SLOT_GRANTED && f.cordoned && f.node_there);
+            assert_true(!f.paused && !f.cancelled && !f.by_request);
+            assert_string_not_equal(f.node_boot, "b2"); /* not in another boot */
+            assert_true(f.work == MAINT_WORK_NONE || f.word == MAINT_SAYS_RETRY);
+            break;
+        case MAINT_ACT_RETURN:
+            assert_true(f.slot && slot.state != SLOT_RETURNED);
+            assert_true(phase == MAINT_UNDOING || phase == MAINT_UNCORDONING ||
+                        phase == MAINT_SETTLING);
+            break;
+        case MAINT_ACT_UNCORDON: /* follows a write of the slot */
+            assert_true(!f.slot || slot.state == SLOT_RETURNED);
+            break;
+        case MAINT_ACT_FREE:
+            assert_true(f.slot && slot.state == SLOT_RETURNED && (!f.cordoned || !f.node_there));
+            break;
+        default:
+            break;
+        }
+        /* the same facts lead somewhere, and not round in circles */
+        unsigned ways = 0;
+        enum maint_phase end = MAINT_FAILED;
+        for (const struct maint_way *w; (w = maint_next(phase, end, &f)); phase = w->to) {
+            if (w->to == MAINT_UNDOING)
+                end = maint_way_end(w);
+            assert_true(++ways < MAINT_PHASES);
+        }
+        if (f.paused && f.slot && slot.state == SLOT_TAKEN)
+            assert_true(phase != MAINT_QUEUED);
+    }
+    for (unsigned i = 0; i <= MAINT_ACT_FREE; i++)
+        assert_true(seen[i] > 0);
+}
+
+/* --- lives --- */
+
+struct life {
+    struct maint_facts f;
+    struct slot slot;
+    char boot[8];
+    unsigned boots;
+    bool wished, told, out; /* it waits for a slot; its client was told to go; it is down */
+    unsigned operated, granted, boots_of_grant;
+    enum maint_phase phase, end;
+};
+
+static void reboot(struct life *l) {
+    snprintf(l->boot, sizeof l->boot, "b%u", ++l->boots);
+    l->f.node_boot = l->boot;
+}
+
+static void write_slot(struct life *l, enum slot_state state) {
+    l->slot.state = state;
+    l->f.slot = &l->slot;
+}
+
+static void carry_out(struct life *l, enum maint_act act) {
+    static char granted_to[8];
+    switch (act) {
+    case MAINT_ACT_ASK:
+        l->wished = true;
+        break;
+    case MAINT_ACT_WITHDRAW:
+        l->wished = false;
+        break;
+    case MAINT_ACT_DRAIN:
+        l->f.cordoned = true;
+        if (l->f.drain == MAINT_DRAIN_NONE)
+            l->f.drain = MAINT_DRAIN_AT_WORK;
+        break;
+    case MAINT_ACT_GRANT:
+        snprintf(granted_to, sizeof granted_to, "%s", l->boot);
+        l->slot.boot = granted_to;
+        l->boots_of_grant = l->boots;
+        l->granted++;
+        write_slot(l, SLOT_GRANTED);
+        break;
+    case MAINT_ACT_OPERATE:
+        assert_int_equal(l->boots, l->boots_of_grant);
+        l->operated++;
+        l->f.work = MAINT_WORK_BEGUN;
+        l->f.word = MAINT_SAYS_NOTHING;
+        break;
+    case MAINT_ACT_RETURN:
+        write_slot(l, SLOT_RETURNED);
+        break;
+    case MAINT_ACT_UNCORDON:
+        l->f.cordoned = false;
+        break;
+    case MAINT_ACT_FREE:
+        l->f.slot = NULL;
+        break;
+    case MAINT_ACT_NONE:
+        break;
+    }
+}
+
+/* What others do, at random. */
+static void happen(struct life *l, struct prng *r, bool calm) {
+    struct maint_facts *f = &l->f;
+    if (l->wished && !f->slot && flip(r)) {
+        l->slot.boot = "";
+        write_slot(l, SLOT_TAKEN);
+        l->wished = false;
+    }
+    if (f->drain == MAINT_DRAIN_AT_WORK && flip(r))
+        f->drain =
+            calm || prng_range(r, 0, 8)
+                ? MAINT_DRAIN_DONE
+                : (enum maint_drain)prng_range(r, MAINT_DRAIN_REFUSED, MAINT_DRAIN_UNCORDONED + 1);
+    if (f->by_request && !l->out && f->slot && l->slot.state == SLOT_GRANTED && f->cordoned &&
+        streq(l->slot.boot, l->boot))
+        l->told = true;
+    bool goes = (f->by_request && l->told) || f->work == MAINT_WORK_BEGUN;
+    if (goes && !l->out && flip(r)) {
+        l->out = true;
+        l->told = false;
+        f->node_ready = false;
+    } else if (l->out && flip(r)) {
+        l->out = false;
+        f->node_ready = true;
+        reboot(l);
+        if (f->work == MAINT_WORK_BEGUN)
+            f->work = MAINT_WORK_DONE;
+    } else if (f->work == MAINT_WORK_BEGUN && !l->out && !calm && !prng_range(r, 0, 4)) {
+        f->work = MAINT_WORK_FAILED;
+    }
+    if (l->phase == MAINT_HALTED && flip(r))
+        f->word = (enum maint_word)prng_range(r, MAINT_SAYS_RETRY, MAINT_SAYS_ABORT + 1);
+    if (!calm) {
+        f->to_cordon = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1);
+        f->to_operate = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1);
+        f->to_return = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1);
+        f->paused = !prng_range(r, 0, 4);
+        f->cancelled |= !prng_range(r, 0, 40);
+        if (f->by_request && !prng_range(r, 0, 40))
+            f->asks = false;
+        /* Whoever led has crashed. A client that was served asks no more. */
+        if (!prng_range(r, 0, 20) && f->by_request)
+            l->phase = l->granted && !f->slot ? MAINT_COMPLETE : maint_resume(f->slot);
+    } else {
+        f->to_cordon = f->to_operate = f->to_return = MAINT_PASS;
+        f->paused = false;
+    }
+    f->restored |= flip(r);
+    f->settled |= flip(r);
+}
+
+static void live(uint64_t seed, unsigned ends[MAINT_PHASES]) {
+    struct prng random = {seed};
+    struct life l = {
+        .f = {.operation = OPERATION_REBOOT, .asks = true, .node_there = true, .node_ready = true},
+        .slot = {.id = "h", .node = "w", .uid = "u", .boot = ""},
+        .phase = MAINT_PENDING,
+        .end = MAINT_FAILED,
+    };
+    l.f.by_request = flip(&random);
+    reboot(&l);
+    unsigned stormy = (unsigned)prng_range(&random, 0, 200), i;
+    for (i = 0; i < stormy + 400 && !maint_ended(l.phase); i++) {
+        const struct maint_way *w;
+        happen(&l, &random, i >= stormy);
+        while ((w = maint_next(l.phase, l.end, &l.f))) {
+            if (w->to == MAINT_UNDOING)
+                l.end = maint_way_end(w);
+            l.phase = w->to;
+        }
+        carry_out(&l, maint_act(l.phase, &l.f));
+        /* nobody but a holder is cordoned, or down */
+        assert_true(l.f.slot || !l.f.cordoned || maint_ended(l.phase) || l.phase == MAINT_UNDOING);
+        assert_true(!l.out || (l.f.slot && l.slot.state != SLOT_TAKEN));
+    }
+    assert_true(maint_ended(l.phase));
+    ends[l.phase]++;
+    assert_null(l.f.slot);
+    assert_false(l.f.cordoned);
+    if (l.phase == MAINT_COMPLETE)
+        assert_true(l.granted >= 1);
+}
+
+static void every_life_ends_and_leaves_nothing_behind(void **state) {
+    (void)state;
+    unsigned ends[MAINT_PHASES] = {0};
+    for (uint64_t seed = 1; seed <= 20000; seed++)
+        live(seed, ends);
+    assert_true(ends[MAINT_COMPLETE] > 1000);
+    assert_true(ends[MAINT_CANCELLED] > 1000);
+    assert_true(ends[MAINT_FAILED] > 100);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_state_can_be_reached_and_left),
+        cmocka_unit_test(nothing_goes_round_the_grant),
+        cmocka_unit_test(the_graph),
+        cmocka_unit_test(words_of_operations),
+        cmocka_unit_test(no_facts_make_it_do_what_must_not_be_done),
+        cmocka_unit_test(every_life_ends_and_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
