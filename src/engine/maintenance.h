@@ -1,8 +1,7 @@
 /* A maintenance: one operation on one node, from the request to the release, as a table of states
  * and a table of ways between them; maint_dot() draws both.
  *
- *     request -> gates -> slot -> cordon -> drain -> operate -> return -> restore -> uncordon ->
- * release
+ *     request, gates, slot, cordon, drain, operate, return, restore, uncordon, release
  *
  * Pure, and without a memory of its own: what was done is written in the slot (engine/slots.h) and
  * in the Node, and is among the facts each time, so that whoever takes over goes on from there.
