@@ -30,21 +30,24 @@ show() {
 
 # Inside of a simulated cluster: KUBECONFIG is set.
 inside_healthy() {
-    show 8 "$program" status
+    say 'What would happen if all fifty were drained, five at a time, each put back as soon as it is empty:'
+    place=$(mktemp -d)
+    trap 'rm -rf "$place"' EXIT
+    cd "$place"
+    last=6 show 8 "$program" plan drain -l kubernetes.io/os=linux --max-unavailable 5 --uncordon --out tonight.json
+    say 'And so it does:'
+    if [ -t 2 ]; then
+        printf '\n$ slipway apply tonight.json\n'
+        "$program" apply tonight.json >/dev/null
+    else
+        last=3 show 10 "$program" apply tonight.json --progress=plain
+    fi
+    say 'One of them, for longer:'
     show 4 "$program" status -l topology.kubernetes.io/zone=b -o wide
     show 100 "$program" status w7 -o 'jsonpath={.items[0]}'
     show 14 "$program" drain w1 --reason 'a new kernel'
     show 100 "$program" status w1
     show 100 "$program" uncordon w1
-    say 'All fifty, five at a time, as fast as their budgets allow, each put back as soon as it is empty:'
-    set -- drain -l kubernetes.io/os=linux --max-unavailable 5 --uncordon
-    last=6 show 8 "$program" plan "$@"
-    if [ -t 2 ]; then
-        printf '\n$ slipway %s\n' "$*"
-        "$program" "$@" >/dev/null
-    else
-        last=3 show 10 "$program" "$@" --progress=plain
-    fi
     if command -v kubectl >/dev/null; then
         say 'The same cluster to kubectl:'
         show 6 kubectl get nodes

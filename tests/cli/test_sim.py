@@ -531,14 +531,17 @@ class Kubectl(Case):
 class Demo(Case):
     def test_without_kubectl(self) -> None:
         """`make demo` on a machine that has nothing but Debian's essential packages ends by itself, and well."""
-        for tool in ("sh", "awk", "tail", "realpath", "cat", "env"):
+        for tool in ("sh", "awk", "tail", "realpath", "cat", "env", "mktemp", "rm"):
             (self.directory / tool).symlink_to(shutil.which(tool))
         done = subprocess.run([str(TOP / "tools" / "demo.sh"), SLIPWAY], capture_output=True, text=True, timeout=2 * LIMIT,
                               stdin=subprocess.DEVNULL, env=environment(PATH=str(self.directory), KUBECONFIG="/elsewhere"))
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        for piece in ("Client Version: v", "$ slipway status\nAll idle: 50 nodes. Every node is Ready.", "With kubectl on PATH",
-                      "PDBUnsatisfiable shop/web", "pdb-stuck "):
+        for piece in ("Client Version: v", "With kubectl on PATH", "PDBUnsatisfiable shop/web", "pdb-stuck "):
             self.assertIn(piece, done.stdout)
+        plan, apply = (done.stdout.find(f"$ slipway {verb} ") for verb in ("plan drain -l", "apply tonight.json"))
+        self.assertTrue(0 < plan < apply, done.stdout)
+        self.assertNotIn("$ slipway drain", done.stdout[:plan], "it begins with the plan of the fleet that it then drains")
+        self.assertRegex(done.stdout[apply:], r"\nDrained 50 nodes in \d+s: \d+ pods evicted\n")
 
 
 if __name__ == "__main__":
