@@ -541,7 +541,7 @@ class Demo(Case):
         plan, apply = (done.stdout.find(f"$ slipway {verb} ") for verb in ("plan drain -l", "apply tonight.json"))
         self.assertTrue(0 < plan < apply, done.stdout)
         self.assertNotIn("$ slipway drain", done.stdout[:plan], "it begins with the plan of the fleet that it then drains")
-        self.assertRegex(done.stdout[apply:], r"\nDrained 50 nodes in \d+s: \d+ pods evicted\n")
+        self.assertRegex(done.stdout[apply:], r"\nDrained 50 nodes in \S+: \d+ pods evicted\n")
 
 
 if __name__ == "__main__":
