@@ -142,12 +142,24 @@ static struct need need_out(const struct planning *g, const struct pnode *n) {
     return turns.time > whole.time ? turns : whole;
 }
 
-/* Those that terminate already may stop at any moment: they keep nobody for certain. */
+static int64_t leaves_last(const struct planning *g, const struct pnode *n) {
+    int64_t last = 0;
+    for (size_t k = 0; k < n->own; k++) {
+        const struct ppod *p = &g->pods.p[n->pods.p[k]];
+        if (!p->unsure)
+            last = MAX_OF(last, p->leaves_at);
+    }
+    return last;
+}
+
 void plan_least(const struct planning *g, struct pnode *n) {
     struct need need = need_out(g, n);
-    n->pub->least = need.time; /* the rate has its own term */
+    int64_t gone = leaves_last(g, n);
+    /* The rate has its own term, and a pod that terminates need not find the node out of service.
+     */
+    n->pub->least = MAX_OF(need.time, gone);
     n->least_out = need.rated;
-    n->least_why = need.budget;
+    n->least_why = need.time >= gone ? need.budget : NULL;
 }
 
 /* --- the terms --- */

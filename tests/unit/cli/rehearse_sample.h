@@ -22,8 +22,7 @@ static inline struct rehearsal_node *sample_node(struct rehearsal *r, const char
     *n = (struct rehearsal_node){.name = xstrdup(name),
                                  .phase = phase,
                                  .began = began < 0 ? -1 : SEC(began),
-                                 .ended = ended < 0 ? -1 : SEC(ended),
-                                 .code = -1};
+                                 .ended = ended < 0 ? -1 : SEC(ended)};
     return n;
 }
 
