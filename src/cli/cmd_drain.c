@@ -102,6 +102,8 @@ static void keep_line(struct drain_cmd *c, const struct str *line) {
 
 static void keep_history(struct drain_cmd *c, const struct drain_note *note) {
     _cleanup_str_ struct str line = STR_INIT;
+    if (note->kind == NOTE_BLOCKED && note->node && !note->pod)
+        history_waits(&c->log, note->node, note->blocker);
     if (c->history < 0 || note->kind != NOTE_POD_GONE)
         return;
     history_line(&c->log, note->node, note->pod, note->time, &line);

@@ -36,7 +36,7 @@ static int show(struct cli *cli, const struct plan_opts *o, const struct plan_sh
 static int code_of(const struct plan_opts *o, const struct plan *p) {
     bool bad = p->count[PLAN_NEVER] || p->count[PLAN_UNSURE] || p->count[PLAN_HOMELESS];
     for (size_t i = 0; i < p->n; i++)
-        bad = bad || p->nodes[i].finding;
+        bad = bad || p->nodes[i].finding || p->nodes[i].blocker.message;
     if (!o->detailed)
         return EXIT_DONE;
     return bad ? EXIT_BLOCKED : p->n ? EXIT_CHANGES : EXIT_DONE;
@@ -59,6 +59,8 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
                                        .cluster = r.session.conn.config->server,
                                        .flags = flags.p,
                                        .n_flags = flags.len,
+                                       .unread = r.picture.unread,
+                                       .n_unread = r.picture.n_unread,
                                        .rules = args->rules_id,
                                        .asked = o->drain.target.dry_run == DRY_RUN_SERVER,
                                        .now = r.now});

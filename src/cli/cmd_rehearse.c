@@ -141,8 +141,21 @@ static void on_run(void *arg, size_t done) {
     cli_note(p->r->cli, "%zu of %zu runs", done, runs);
 }
 
+/* What a copy does not have because nobody read it is not what the cluster does not have. */
+static void find_unread(struct rehearse *r, const char **out) {
+    const json_t *list = json_object_get(snapshot_reader_tail(r->file), "unread");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *u = json_array_get(list, i);
+        size_t source = rehearse_source(strna(json_str(u, "resource")));
+        if (source < CHECK_SOURCES)
+            out[source] = strna(json_str(u, "why"));
+    }
+}
+
 static int run_all(struct rehearse *r, struct sim *sim) {
     _cleanup_err_ struct err err = ERR_INIT;
+    const char *unread[CHECK_SOURCES] = {0};
+    find_unread(r, unread);
     struct drain_opts drain;
     struct rehearse_drawn drawn;
     struct progress_of progress = {.r = r};
@@ -157,7 +170,8 @@ static int run_all(struct rehearse *r, struct sim *sim) {
                  .n_names = r->args.target.names.len,
                  .selected = r->args.target.selector != NULL,
                  .seed = (uint64_t)r->opts->seed,
-                 .lags = &r->lags},
+                 .lags = &r->lags,
+                 .unread = unread},
         .runs = (size_t)r->opts->runs,
         .told = on_run,
         .arg = &progress,

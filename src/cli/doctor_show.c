@@ -201,12 +201,41 @@ static void show_checks(const struct doctor_checks *c, bool all, const char *pro
         term_printf(out, "    and %zu more ('%s checks' shows them)\n", c->n - CHECKS_SHOWN, prog);
 }
 
-static void show_sum(const struct lint *lint, bool checked, bool all, struct term *out) {
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The nodes that something blocks a drain of, pods and budgets or a check, each once. The caller
+ * frees the list. */
+static const char **blocked_nodes(const struct doctor_report *r, size_t *n) {
+    size_t most = r->lint->n_blocked, kept = 0;
+    for (size_t i = 0; r->checks && i < r->checks->n; i++)
+        most += r->checks->list[i].n_nodes;
+    const char **names = xcalloc(most + 1, sizeof *names);
+    for (size_t i = 0; i < r->lint->n_blocked; i++)
+        names[kept++] = r->lint->blocked[i];
+    for (size_t i = 0; r->checks && i < r->checks->n; i++)
+        for (size_t k = 0;
+             doctor_check_blocks(&r->checks->list[i]) && k < r->checks->list[i].n_nodes; k++)
+            names[kept++] = r->checks->list[i].nodes[k];
+    qsort(names, kept, sizeof *names, compare_names);
+    *n = 0;
+    for (size_t i = 0; i < kept; i++)
+        if (!*n || !streq(names[*n - 1], names[i]))
+            names[(*n)++] = names[i];
+    return names;
+}
+
+static void show_sum(const struct doctor_report *r, struct term *out) {
+    const struct lint *lint = r->lint;
+    bool checked = r->checks && r->checks->n, all = r->all;
+    size_t n_blocked;
+    _cleanup_free_ const char **blocked = blocked_nodes(r, &n_blocked);
     _cleanup_str_ struct str text = STR_INIT;
-    if (lint->n_blocked) {
-        str_addf(&text, "A drain of %zu of %zu node%s would be blocked: ", lint->n_blocked,
-                 lint->nodes, plural(lint->nodes));
-        add_nodes(lint->blocked, lint->n_blocked, all, &text);
+    if (n_blocked) {
+        str_addf(&text, "A drain of %zu of %zu node%s would be blocked: ", n_blocked, lint->nodes,
+                 plural(lint->nodes));
+        add_nodes(blocked, n_blocked, all, &text);
     } else {
         str_addf(&text, "Nothing of %zu pod%s and %zu budget%s would block a drain of any node.",
                  lint->pods, plural(lint->pods), lint->budgets, plural(lint->budgets));
@@ -237,7 +266,7 @@ void doctor_text(const struct doctor_report *r, const char *prog, struct term *o
         n[STATE_WARN] += lint_row(r->lint->groups[i].cause)->effect != LINT_REMARK;
     }
     if (r->lint)
-        show_sum(r->lint, r->checks && r->checks->n, r->all, out);
+        show_sum(r, out);
     if (!r->only_lint)
         term_printf(out, "%u ok, %u warning%s, %u bad\n", n[STATE_GOOD], n[STATE_WARN],
                     plural(n[STATE_WARN]), n[STATE_BAD]);
@@ -402,11 +431,13 @@ void doctor_json(const struct doctor_report *r, struct str *out) {
         jsonw_end(&w);
     }
     if (r->lint) {
+        size_t n_blocked;
+        _cleanup_free_ const char **blocked = blocked_nodes(r, &n_blocked);
         jsonw_kint(&w, "nodes", (int64_t)r->lint->nodes);
         jsonw_kint(&w, "pods", (int64_t)r->lint->pods);
         jsonw_kint(&w, "budgets", (int64_t)r->lint->budgets);
         jsonw_kint(&w, "nodesLookedAtForRoom", (int64_t)r->lint->roomed);
-        write_names(&w, "blockedNodes", r->lint->blocked, r->lint->n_blocked);
+        write_names(&w, "blockedNodes", blocked, n_blocked);
         jsonw_kbegin(&w, "groups", '[');
         for (size_t i = 0; i < r->lint->n; i++)
             write_group(&w, &r->lint->groups[i]);

@@ -95,14 +95,20 @@ static const char *plural(unsigned n) {
     return n == 1 ? "" : "s";
 }
 
-/* Pods that would go if it were no dry run: all of a node that is done, and of others those that
- * the server would let go. */
+/* In a dry run that asks nobody: whether pods of a node would be waited for that is done else. */
+static bool would_stay(const struct drain_node *n) {
+    return n->phase == DRAIN_DONE && n->blocked_pods;
+}
+
+/* Pods that would go if it were no dry run: all of a node that is done but those that are waited
+ * for, and of others those that the server would let go. */
 static unsigned pods_that_would_go(const struct drain_summary *m) {
     unsigned pods = 0;
     for (size_t i = 0; i < m->n; i++)
         for (size_t k = 0; k < m->nodes[i]->n_pods; k++) {
             enum drain_pod_state state = m->nodes[i]->pods[k]->state;
-            pods += m->nodes[i]->phase == DRAIN_DONE ? state != DRAIN_POD_STAYS
+            bool blocked = m->nodes[i]->pods[k]->blocked;
+            pods += m->nodes[i]->phase == DRAIN_DONE ? state != DRAIN_POD_STAYS && !blocked
                                                      : state == DRAIN_POD_GONE;
         }
     return pods;
@@ -114,6 +120,8 @@ static void first_line(const struct drain_summary *m, const struct drain_totals 
     unsigned done = t->of[DRAIN_DONE];
     if (m->dry_run) {
         unsigned pods = pods_that_would_go(m);
+        for (size_t i = 0; i < m->n; i++)
+            done -= would_stay(m->nodes[i]);
         str_addf(out, "Dry run: %u of %u node%s would be drained, %u pod%s would go\n", done,
                  t->nodes, plural(t->nodes), pods, plural(pods));
         return;
@@ -348,12 +356,35 @@ static void add_stopped(const struct drain_summary *m, const struct screen *s, s
     vec_done(&idle);
 }
 
+static void add_would_stay(const struct drain_summary *m, const struct screen *s,
+                           struct shown *shown, struct str *out) {
+    for (size_t i = 0; i < m->n; i++) {
+        const struct drain_node *n = m->nodes[i];
+        if (!would_stay(n))
+            continue;
+        add_glyph(out, s, GLYPH_WARN, STYLE_YELLOW);
+        utf8_printable(out, n->name);
+        str_addf(out, "  would wait for %u pod%s\n", n->blocked_pods, plural(n->blocked_pods));
+        for (size_t k = 0; k < n->n_pods; k++) {
+            const struct drain_pod *p = n->pods[k];
+            if (!p->blocked || shown->pods++ >= PODS_SHOWN)
+                continue;
+            _cleanup_str_ struct str text = STR_INIT;
+            str_addf(&text, "%s/%s: ", strna(p->ns), strna(p->name));
+            drain_remains_text(p, &text);
+            str_add(out, "     ");
+            utf8_printable(out, str_get(&text));
+            str_addc(out, '\n');
+        }
+    }
+}
+
 static void add_done(const struct drain_summary *m, const struct drain_totals *t,
                      const struct screen *s, struct str *out) {
     char buf[TIMEFMT_LEN];
     struct node_list done = VEC_INIT;
     for (size_t i = 0; i < m->n; i++)
-        if (m->nodes[i]->phase == DRAIN_DONE)
+        if (m->nodes[i]->phase == DRAIN_DONE && !(m->dry_run && would_stay(m->nodes[i])))
             *vec_push(&done) = m->nodes[i];
     if (done.len) {
         add_glyph(out, s, GLYPH_OK, STYLE_GREEN);
@@ -414,6 +445,8 @@ void drain_summary_text(const struct drain_summary *m, const struct screen *s, s
     first_line(m, &t, out);
     add_failed(m, s, &shown, out);
     add_stopped(m, s, &shown, out);
+    if (m->dry_run)
+        add_would_stay(m, s, &shown, out);
     add_more(shown.pods, out);
     vec_done(&shown.hints);
     add_done(m, &t, s, out);

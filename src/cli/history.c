@@ -14,12 +14,16 @@
 
 enum { LINE_MAX_BYTES = 16 << 10 };
 
-/* Seconds as a habit; -1 when there are none. */
+static bool is_time(const json_t *v) {
+    double s = json_number_value(v);
+    return json_is_number(v) && isfinite(s) && s >= 0 && s < (double)INT64_MAX / 1e6;
+}
+
+/* Seconds as a habit; -1 when there are none, or so many that nothing takes as long by habit: one
+ * pod that a finalizer held for days says nothing about the next. */
 static int64_t seconds(const json_t *v) {
     double s = json_number_value(v);
-    return json_is_number(v) && isfinite(s) && s >= 0 && s < (double)HABITS_MOST / 1e6
-               ? (int64_t)(s * 1e6)
-               : -1;
+    return is_time(v) && s <= (double)HABITS_MOST / 1e6 ? (int64_t)(s * 1e6) : -1;
 }
 
 /* -EILSEQ: it was cut off. */
@@ -37,7 +41,7 @@ static int read_line(const char *text, size_t len, struct habits *to, struct lag
         return err_set(err, EINVAL, "a newer slipway has written it (\"v\":%lld): use that one",
                        (long long)json_integer_value(version));
     int64_t stop = seconds(json_object_get(v, "stop")), up = seconds(json_object_get(v, "up"));
-    if (stop < 0 && up < 0)
+    if (!is_time(json_object_get(v, "stop")) && !is_time(json_object_get(v, "up")))
         return err_set(err, EINVAL, "neither \"stop\" nor \"up\" is a number of seconds");
     if (stop >= 0)
         habits_note(to, workload, HABIT_STOP, stop);
@@ -57,7 +61,7 @@ static int read_line(const char *text, size_t len, struct habits *to, struct lag
 int history_read(const char *path, struct habits *to, struct lags *lags, struct history_seen *seen,
                  struct err *err) {
     _cleanup_free_ char *text = NULL;
-    size_t len, line = 0;
+    size_t len, line = 0, whole = 0;
     *seen = (struct history_seen){0};
     int rc = file_read(path, HISTORY_MAX, &text, &len, err);
     if (rc)
@@ -68,10 +72,11 @@ int history_read(const char *path, struct habits *to, struct lags *lags, struct 
         line++;
         int wrong = end > p ? read_line(p, (size_t)(end - p), to, lags, seen, &why) : 0;
         seen->cut += wrong == -EILSEQ;
+        whole += end > p && !wrong;
         if (wrong && wrong != -EILSEQ)
             return err_set(err, EINVAL, "%s:%zu: %s", path, line, err_msg(&why));
     }
-    if (seen->cut && !seen->observations)
+    if (seen->cut && !whole)
         return err_set(err, EINVAL, "%s: no line of it is whole", path);
     return 0;
 }
@@ -115,6 +120,13 @@ static int64_t turn_of(const struct history_log *log, const char *workload,
             return pod->accepted - r->time;
     }
     return -1;
+}
+
+void history_waits(struct history_log *log, const struct drain_node *node,
+                   const struct drain_blocker *blocker) {
+    /* Those that wait for their turn wait for others that have begun. */
+    if (node->phase < DRAIN_EVICTING && blocker->code != BLOCKER_MAX_UNAVAILABLE)
+        log->begun = true;
 }
 
 void history_line(struct history_log *log, const struct drain_node *node,

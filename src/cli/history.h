@@ -44,11 +44,15 @@ struct history_ready {
 struct history_log {
     const char *drain;                 /* a word that no other drain has */
     int64_t started;                   /* wall clock: of the program; 0: not known */
-    bool begun;                        /* how long it took to begin was told */
+    bool begun;                        /* how long it took to begin was told, or is not to be */
     VEC(struct history_ready) readies; /* pods that have started, in the order of time */
 };
 void history_log_done(struct history_log *log);
 
+/* A node waits before its evictions: for a check, say. How long is not how long a drain takes to
+ * begin. */
+void history_waits(struct history_log *log, const struct drain_node *node,
+                   const struct drain_blocker *blocker);
 /* The line of a pod that is gone, with its end; nothing when the time it took is not known: it was
  * not asked to go, or went by itself. */
 void history_line(struct history_log *log, const struct drain_node *node,

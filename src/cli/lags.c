@@ -139,7 +139,11 @@ static void widen(int64_t range[2], int64_t v, bool first) {
 }
 
 struct lags_basis lags_basis(const struct lags *l) {
-    struct lags_basis out = {.answer = {LAGS_LEAST, LAGS_MOST}};
+    struct lags_basis out = {.answer = {LAGS_LEAST, LAGS_MOST}, .times = {1, 1}};
+    if (l && l->drains.len) {
+        out.times[0] = LEAST_TIMES;
+        out.times[1] = MOST_TIMES;
+    }
     for (; l && out.drains < l->drains.len; out.drains++) {
         struct lags_drawn d = usual_of(l->drains.p[out.drains]);
         widen(out.answer, d.answer, !out.drains);

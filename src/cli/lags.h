@@ -45,6 +45,7 @@ struct lags_basis {
     size_t drains;     /* 0: it is assumed */
     int64_t answer[2]; /* the least and the most */
     int64_t step[2], budget[2], begin[2];
+    double times[2]; /* so many times of that, from the least to the most */
 };
 struct lags_basis lags_basis(const struct lags *l);
 

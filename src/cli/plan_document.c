@@ -23,6 +23,18 @@ static void write_seconds(struct jsonw *w, const char *key, int64_t usec) {
     jsonw_raw(w, text);
 }
 
+static void write_blocker(struct jsonw *w, const struct plan_blocker *b) {
+    const struct blocker_row *row = blocker_row(b->code);
+    jsonw_kbegin(w, "blocker", '{');
+    jsonw_kstr(w, "code", row->name);
+    jsonw_kopt(w, "object", b->object);
+    jsonw_kstr(w, "message", b->message);
+    jsonw_kopt(w, "help", b->help);
+    jsonw_kstr(w, "hint", row->hint);
+    jsonw_kstr(w, "clears", row->clears_itself ? "auto" : "operator");
+    jsonw_end(w);
+}
+
 static void write_pod(struct jsonw *w, const struct plan_pod *p) {
     const struct owner *o = meta_controller(&p->pod->meta);
     jsonw_begin(w, '{');
@@ -36,17 +48,8 @@ static void write_pod(struct jsonw *w, const struct plan_pod *p) {
     jsonw_kstr(w, "verdict", plan_verdict_word(p->verdict));
     if (p->verdict == PLAN_STAYS)
         jsonw_kopt(w, "why", p->why);
-    if (p->verdict > PLAN_GOES) {
-        const struct blocker_row *row = blocker_row(p->blocker.code);
-        jsonw_kbegin(w, "blocker", '{');
-        jsonw_kstr(w, "code", row->name);
-        jsonw_kopt(w, "object", p->blocker.object);
-        jsonw_kstr(w, "message", p->blocker.message);
-        jsonw_kopt(w, "help", p->blocker.help);
-        jsonw_kstr(w, "hint", row->hint);
-        jsonw_kstr(w, "clears", row->clears_itself ? "auto" : "operator");
-        jsonw_end(w);
-    }
+    if (p->verdict > PLAN_GOES)
+        write_blocker(w, &p->blocker);
     write_seconds(w, "evicted", p->evicted);
     write_seconds(w, "gone", p->gone);
     write_seconds(w, "back", p->back);
@@ -65,6 +68,8 @@ static void write_node(struct jsonw *w, const struct plan_node *n) {
             finding_json(w, n->findings[i]);
         jsonw_end(w);
     }
+    if (n->blocker.message)
+        write_blocker(w, &n->blocker);
     write_seconds(w, "begins", n->begins);
     write_seconds(w, "ends", n->ends);
     write_seconds(w, "least", n->least);
@@ -133,6 +138,12 @@ void plan_document(const struct plan_shown *shown, struct str *out) {
     jsonw_kstr(&w, "server", shown->cluster);
     jsonw_kstr(&w, "made", time_format(shown->now, false, when));
     jsonw_kbool(&w, "serverAsked", shown->asked);
+    if (shown->n_unread) {
+        jsonw_kbegin(&w, "unread", '[');
+        for (size_t i = 0; i < shown->n_unread; i++)
+            jsonw_str(&w, shown->unread[i]);
+        jsonw_end(&w);
+    }
     jsonw_kopt(&w, "rules", shown->rules);
     jsonw_kstr(&w, "digest", NO_DIGEST);
     jsonw_kbegin(&w, "flags", '[');

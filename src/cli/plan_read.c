@@ -17,7 +17,7 @@ int picture_read(struct session *s, struct picture *p) {
         struct store *store;
         const char *without;
         bool *missing;
-    } feeds[] = {
+    } feeds[PICTURE_KINDS] = {
         {c->nodes, NULL, NULL},
         {c->pods, NULL, NULL},
         {c->budgets, NULL, NULL}, /* without them everything would look possible */
@@ -36,8 +36,13 @@ int picture_read(struct session *s, struct picture *p) {
     for (size_t i = 0; i < ARRAY_LEN(feeds); i++)
         session_feed_into(
             s, feeds[i].store,
-            &(struct session_feed){.without = feeds[i].without, .missing = feeds[i].missing});
+            &(struct session_feed){.without = feeds[i].without, .missing = &p->lacks[i]});
     int rc = session_sync(s);
+    for (size_t i = 0; i < ARRAY_LEN(feeds); i++)
+        if (p->lacks[i]) {
+            *feeds[i].missing = true;
+            p->unread[p->n_unread++] = store_kind(feeds[i].store)->resource;
+        }
     c->all_pods = true;
     c->owners_watched = !p->no_owners;
     c->budgets_known = true;

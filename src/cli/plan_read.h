@@ -9,10 +9,15 @@
 #include "cli/session.h"
 #include "engine/plan.h"
 
+enum { PICTURE_KINDS = 10 };
+
 struct picture {
     struct cluster cluster;
     struct store *namespaces, *volumes, *claims, *classes, *daemon_sets;
     bool no_namespaces, no_storage, no_classes, no_owners, no_daemons;
+    bool lacks[PICTURE_KINDS];
+    const char *unread[PICTURE_KINDS]; /* resources that could not be listed */
+    size_t n_unread;
 };
 
 /* What may not be read is said and done without, but for nodes, pods and budgets. 0, or the exit

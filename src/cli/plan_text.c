@@ -190,7 +190,7 @@ static void print_rows(const struct plan *p, const struct screen *s, struct str 
 /* Pods of any nodes with the same trouble. */
 struct trouble {
     const struct plan_pod *first;
-    size_t pods;
+    size_t pods, others; /* that stay because of these */
     VEC(const char *) nodes;
 };
 
@@ -231,10 +231,14 @@ static void print_trouble(const struct trouble *t, const struct screen *s, struc
     line_end(&l);
     l = line_begin(out, s);
     line_to(&l, INDENT + 3);
-    _cleanup_free_ char *where =
-        xasprintf("%zu pod%s on %s; %s%s%s%s", t->pods, s_of(t->pods), str_get(&set),
-                  strna(b->help), str_empty(b->help) || instead || t->pods == 1 ? "" : " for one",
-                  str_empty(b->help) || instead ? "" : "; ", instead ? "" : row->hint);
+    _cleanup_str_ struct str others = STR_INIT;
+    if (t->others)
+        str_addf(&others, ", because of which %zu other%s there", t->others,
+                 t->others == 1 ? " stays" : "s stay");
+    _cleanup_free_ char *where = xasprintf(
+        "%zu pod%s on %s%s; %s%s%s%s", t->pods, s_of(t->pods), str_get(&set), str_get(&others),
+        strna(b->help), str_empty(b->help) || instead || t->pods == 1 ? "" : " for one",
+        str_empty(b->help) || instead ? "" : "; ", instead ? "" : row->hint);
     line_fill(&l, STYLE_DIM, where, INDENT + 3, SIZE_MAX);
     line_end(&l);
 }
@@ -310,12 +314,50 @@ static bool is_told_of(const struct plan_node *n, const struct plan_pod *p) {
     return n->finding && str_starts(p->blocker.message, "its node may not be cordoned");
 }
 
+/* The one because of which nothing is evicted from its node; itself when it is none of those. */
+static const struct plan_pod *refuser(const struct plan_node *n, const struct plan_pod *p) {
+    for (size_t i = 0; p->follows && i < n->n_pods; i++)
+        if (n->pods[i].verdict == PLAN_NEVER && !n->pods[i].follows &&
+            n->pods[i].blocker.code == p->blocker.code &&
+            streq(n->pods[i].blocker.object, p->blocker.object))
+            return &n->pods[i];
+    return p;
+}
+
+/* What is told of a node itself. `begun`: something has been said before. */
+static void print_blockers(const struct plan *p, const struct screen *s, bool begun,
+                           struct str *out) {
+    for (size_t i = 0; i < p->n; i++) {
+        const struct plan_blocker *b = &p->nodes[i].blocker;
+        if (!b->message)
+            continue;
+        const struct blocker_row *row = blocker_row(b->code);
+        _cleanup_str_ struct str text = STR_INIT;
+        str_add(out, begun ? "" : "\nIn the way\n");
+        begun = true;
+        str_addf(&text, "%s%s%s: %s", row->name, *b->object ? " " : "", b->object, b->message);
+        struct line l = line_begin(out, s);
+        line_to(&l, INDENT);
+        line_put(&l, style_of(p->nodes[i].verdict), p->nodes[i].verdict == PLAN_NEVER ? "x" : "!");
+        line_to(&l, INDENT + 3);
+        line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 3, SIZE_MAX);
+        line_end(&l);
+        l = line_begin(out, s);
+        line_to(&l, INDENT + 3);
+        _cleanup_free_ char *where =
+            xasprintf("node %s; %s", p->nodes[i].name, str_empty(b->help) ? row->hint : b->help);
+        line_fill(&l, STYLE_DIM, where, INDENT + 3, SIZE_MAX);
+        line_end(&l);
+    }
+}
+
 static void print_troubles(const struct plan *p, const struct screen *s, struct str *out) {
     VEC(struct trouble) all = VEC_INIT;
     bool begun = print_objections(p, s, out);
     for (size_t i = 0; i < p->n; i++)
         for (size_t k = 0; k < p->nodes[i].n_pods; k++) {
-            const struct plan_pod *pod = &p->nodes[i].pods[k];
+            const struct plan_pod *each = &p->nodes[i].pods[k];
+            const struct plan_pod *pod = refuser(&p->nodes[i], each);
             struct trouble *t = NULL;
             if (pod->verdict < PLAN_HOMELESS || is_told_of(&p->nodes[i], pod))
                 continue;
@@ -326,7 +368,8 @@ static void print_troubles(const struct plan *p, const struct screen *s, struct 
                 t = vec_push(&all);
                 *t = (struct trouble){.first = pod};
             }
-            t->pods++;
+            t->pods += pod == each;
+            t->others += pod != each;
             if (!t->nodes.len || t->nodes.p[t->nodes.len - 1] != p->nodes[i].name)
                 *vec_push(&t->nodes) = p->nodes[i].name;
         }
@@ -338,6 +381,7 @@ static void print_troubles(const struct plan *p, const struct screen *s, struct 
         print_trouble(&all.p[i], s, out);
         vec_done(&all.p[i].nodes);
     }
+    print_blockers(p, s, begun || all.len, out);
     vec_done(&all);
 }
 
@@ -402,6 +446,9 @@ static void print_time(const struct plan *p, const struct screen *s, struct str 
     if (p->assumed)
         str_addf(&text, "; in 10 s where there are none to go by (%zu pod%s)", p->assumed,
                  s_of(p->assumed));
+    if (p->attached)
+        str_addf(&text, "; not on how long the volumes of %zu pod%s take to be detached",
+                 p->attached, s_of(p->attached));
     l = line_begin(out, s);
     line_to(&l, INDENT);
     line_fill(&l, STYLE_DIM, str_get(&text), INDENT, SIZE_MAX);
@@ -448,6 +495,8 @@ void plan_text(const struct plan_shown *shown, const struct screen *s, struct st
     print_time(p, s, out);
     if (shown->asked)
         str_add(out, "The API server was asked about each eviction (dry run).\n");
+    if (!some_drain(p)) /* there is nothing to run as things are */
+        return;
     str_add(out, "To run it:  slipway drain");
     print_command(shown, out);
     str_addc(out, '\n');

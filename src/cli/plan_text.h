@@ -17,6 +17,8 @@ struct plan_shown {
     const char *cluster; /* the server */
     char *const *flags;  /* of the drain that it is a plan of */
     size_t n_flags;
+    const char *const *unread; /* resources that could not be listed */
+    size_t n_unread;
     const char *rules; /* the file of rules as a hash, or "" */
     bool asked;        /* the API server was asked about each eviction */
     int64_t now;       /* wall clock */

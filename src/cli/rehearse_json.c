@@ -60,6 +60,7 @@ static void add_nodes(struct jsonw *w, const struct rehearse_sum *m) {
         key_spread(w, "took", &n->took);
         jsonw_kstr(w, "phase", drain_phase_word(e->phase));
         jsonw_kopt(w, "error", e->error);
+        jsonw_kopt(w, "code", code_name(e->code));
         jsonw_kint(w, "podsToGo", e->total);
         jsonw_kint(w, "podsLeft", e->left);
         if (e->emptied)
@@ -150,6 +151,13 @@ static void key_range(struct jsonw *w, const char *key, const int64_t range[2]) 
     jsonw_end(w);
 }
 
+static void key_real(struct jsonw *w, const char *key, double v) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%g", v);
+    jsonw_key(w, key);
+    jsonw_raw(w, text);
+}
+
 static void add_lags(struct jsonw *w, const struct lags_basis *l) {
     jsonw_kbegin(w, "controlPlane", '{');
     jsonw_kint(w, "drains", (int64_t)l->drains);
@@ -158,6 +166,10 @@ static void add_lags(struct jsonw *w, const struct lags_basis *l) {
     key_range(w, "step", l->step);
     key_range(w, "budget", l->budget);
     key_range(w, "begin", l->begin);
+    jsonw_kbegin(w, "times", '{');
+    key_real(w, "least", l->times[0]);
+    key_real(w, "most", l->times[1]);
+    jsonw_end(w);
     jsonw_end(w);
 }
 

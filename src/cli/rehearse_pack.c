@@ -28,6 +28,7 @@ static void put_node(struct str *out, const struct rehearsal_node *n) {
     put(out, n->left);
     put(out, n->emptied);
     put_text(out, n->error);
+    put(out, n->code);
     put(out, (int64_t)n->pods.len);
     for (size_t i = 0; i < n->pods.len; i++) {
         const struct rehearsal_pod *p = &n->pods.p[i];
@@ -133,6 +134,9 @@ static void get_node(struct reader *r, struct rehearsal_node *n) {
     n->left = (unsigned)get(r);
     n->emptied = get(r) != 0;
     n->error = get_text(r);
+    n->code = (int)get(r);
+    if (n->code >= BLOCKER_CODES)
+        r->bad = true;
     size_t len = get_len(r);
     for (size_t i = 0; i < len && !r->bad; i++) {
         struct rehearsal_pod *p = vec_push(&n->pods);

@@ -25,9 +25,10 @@ struct run {
     struct rehearsal *out;
     struct fleet *fleet;
     struct loop *loop;
-    int64_t taken; /* wall clock: as it is in the copy, before it moves */
-    int64_t begun; /* wall clock */
-    int64_t moved; /* when something last did, since it began */
+    int64_t taken;   /* wall clock: as it is in the copy, before it moves */
+    int64_t begun;   /* wall clock */
+    int64_t started; /* the program, since it began: then it can be that nothing moves */
+    int64_t moved;   /* when something last did, since it began */
     struct drain_run *drain;
     bool over;
     char *failed; /* why it did not even begin */
@@ -247,7 +248,9 @@ static void take_pod(const struct run *r, const struct drain_pod *p, struct rehe
     _cleanup_str_ struct str why = STR_INIT;
     drain_remains_text(p, &why);
     to->why = str_take(&why);
-    to->code = p->blocked ? (int)p->blocker.code : -1;
+    to->code = p->blocked                      ? (int)p->blocker.code
+               : p->state == DRAIN_POD_REFUSED ? (int)p->code
+                                               : -1;
     out->left++;
 }
 
@@ -273,6 +276,7 @@ static void take_result(struct run *r) {
             .total = nodes[i]->total,
             .emptied = nodes[i]->phase == DRAIN_DETACHING,
             .error = str_empty(nodes[i]->error) ? NULL : xstrdup(nodes[i]->error),
+            .code = nodes[i]->denied ? (int)nodes[i]->code : -1,
         };
         for (size_t k = 0; k < nodes[i]->n_pods; k++)
             take_pod(r, nodes[i]->pods[k], to);
@@ -290,6 +294,18 @@ static void take_result(struct run *r) {
     r->out->code = r->out->halted ? EXIT_BLOCKED : (int)drain_exit_code(nodes, n);
 }
 
+/* It came to a halt before there was anything to drain: its nodes are as they were. */
+static void take_nothing(struct run *r, const struct rehearse_opts *opts) {
+    for (size_t i = 0; i < opts->n_names; i++)
+        *vec_push(&r->out->nodes) = (struct rehearsal_node){.name = xstrdup(opts->names[i]),
+                                                            .phase = DRAIN_WAITING,
+                                                            .began = -1,
+                                                            .ended = -1,
+                                                            .code = -1};
+    r->out->took = r->moved;
+    r->out->code = EXIT_BLOCKED;
+}
+
 /* --- the course of it --- */
 
 /* Until it is over, or nothing moves any more. */
@@ -297,7 +313,7 @@ static void play(struct run *r) {
     int64_t next;
     while (!r->over && !r->failed && (next = loop_next(r->loop)) >= 0) {
         loop_advance(r->loop, next);
-        if (now_of(r) - r->moved > REHEARSAL_HALT || now_of(r) > MOST) {
+        if (now_of(r) - r->moved > REHEARSAL_HALT || now_of(r) - r->started > MOST) {
             r->out->halted = true;
             return;
         }
@@ -333,6 +349,7 @@ static void drain(struct run *r, struct kube_client *client, const struct rehear
         .names = opts->names,
         .n_names = opts->n_names,
         .checks = opts->drain->skip_checks != (1u << n_checks) - 1,
+        .checks_unread = opts->unread,
         .selected = opts->selected,
         .seed = opts->seed,
         .note = on_note,
@@ -347,12 +364,26 @@ static void drain(struct run *r, struct kube_client *client, const struct rehear
     r->begun = loop_wall(r->loop);
     see_budgets(r);
     loop_advance(r->loop, slow_start(lags));
+    r->started = r->moved = now_of(r);
     r->drain = drain_run_new(client, &o);
     play(r);
     if (!r->failed && drain_run_engine(r->drain))
         take_result(r);
+    else if (!r->failed)
+        take_nothing(r, opts);
     shelf_unlisten(r->fleet->pdbs->shelf, on_budget, r);
     drain_run_free(r->drain);
+}
+
+size_t rehearse_source(const char *resource) {
+    const char *dot = strchr(resource, '.');
+    for (size_t i = 0; dot && i < CHECK_SOURCES; i++) {
+        const struct kind *k = check_sources[i].kind;
+        if (strchr(k->group, '.') && streq(dot + 1, k->group) &&
+            strlen(k->resource) == (size_t)(dot - resource) && str_starts(resource, k->resource))
+            return i;
+    }
+    return CHECK_SOURCES;
 }
 
 int rehearse_run(struct sim *s, const struct rehearse_opts *opts, struct rehearsal *out,

@@ -22,7 +22,7 @@ struct rehearsal_pod {
     bool late;
     int64_t asked, gone; /* -1: it was not, it is not */
     char *why;           /* it is not gone: one sentence; else NULL */
-    int code;            /* enum blocker_code that it waits for; -1: none */
+    int code;            /* enum blocker_code that it waits for, or is refused for; -1: none */
 };
 
 struct rehearsal_node {
@@ -32,6 +32,7 @@ struct rehearsal_node {
     unsigned total, left;           /* pods */
     bool emptied;                   /* its pods are gone, and it waits for something else */
     char *error;                    /* NULL: none */
+    int code;                       /* enum blocker_code that a check denies it for; -1: none */
     VEC(struct rehearsal_pod) pods; /* those that should go; by name */
 };
 
@@ -78,7 +79,13 @@ struct rehearse_opts {
     bool selected; /* by a selector */
     uint64_t seed;
     const struct lags *lags; /* NULL: none are known */
+    /* By source of the checks: why it was not read; NULL: it was, one or all. */
+    const char *const *unread;
 };
+
+/* Which source of the checks the resource is ("volumes.longhorn.io") that a snapshot could not
+ * read; CHECK_SOURCES: none of other systems. */
+size_t rehearse_source(const char *resource);
 
 /* Uses up the cluster: its nodes are drained afterwards. -EIO when the drain could not even begin.
  */

@@ -35,7 +35,7 @@ static bool is_whole(const struct rehearsal *r) {
     for (size_t i = 0; i < r->nodes.len; i++)
         if (r->nodes.p[i].phase != DRAIN_DONE)
             return false;
-    return true;
+    return !r->halted;
 }
 
 /* --- durations --- */

@@ -311,7 +311,7 @@ static void add_range(struct str *out, const int64_t range[2]) {
 
 static void add_lags(const struct lags_basis *l, struct str *out) {
     str_add(out,
-            l->drains ? "A request to the API takes " : "A request to the API is assumed to take ");
+            l->drains ? "A request to the API took " : "A request to the API is assumed to take ");
     add_range(out, l->answer);
     if (!l->drains) {
         str_add(out, ", and what controllers and scheduler take is in that.\n");
@@ -325,19 +325,9 @@ static void add_lags(const struct lags_basis *l, struct str *out) {
         str_add(out, ", the drain itself to begin ");
         add_range(out, l->begin);
     }
-    str_addf(out, ", as in %zu earlier drain%s.\n", l->drains, plural(l->drains));
-}
-
-/* "volumes.longhorn.io": a check wants to see them. */
-static bool is_for_checks(const char *resource) {
-    const char *dot = strchr(resource, '.');
-    for (size_t i = 0; dot && i < CHECK_SOURCES; i++) {
-        const struct kind *k = check_sources[i].kind;
-        if (strchr(k->group, '.') && streq(dot + 1, k->group) &&
-            strlen(k->resource) == (size_t)(dot - resource) && str_starts(resource, k->resource))
-            return true;
-    }
-    return false;
+    str_addf(out, ", in %zu earlier drain%s. ", l->drains, plural(l->drains));
+    str_addf(out, "How busy it will be is not known: each run takes %g to %g times that.\n",
+             l->times[0], l->times[1]);
 }
 
 static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis *b,
@@ -398,8 +388,10 @@ static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis 
         const char *resource = strna(json_str(u, "resource"));
         str_add(out, "Not read, and so not in the copy: ");
         printable(out, resource);
-        str_add(out,
-                is_for_checks(resource) ? ". A drain that cannot read them either waits.\n" : "\n");
+        str_add(out, rehearse_source(resource) < CHECK_SOURCES
+                         ? ". The check that goes by them waits, as in a drain that cannot read "
+                           "them.\n"
+                         : "\n");
     }
     str_add(out, "Nothing was changed in the cluster.\n");
 }

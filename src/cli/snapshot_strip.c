@@ -212,13 +212,37 @@ bool snapshot_wants(const json_t *obj) {
 
 /* --- custom resources --- */
 
-/* What the table of its kind names; an empty object when it cannot be read. */
+static bool can_read(struct codec *codec, const struct kind *kind, const json_t *obj) {
+    _cleanup_free_ char *text = json_dumps(obj, JSON_COMPACT);
+    _cleanup_free_ void *known = xcalloc(1, kind->type->size);
+    if (!text || codec_json(codec, kind->type, view_of(text), known, NULL))
+        return false;
+    type_release(kind->type, codec->pool, known, known);
+    return true;
+}
+
+/* Something that cannot be read either, and says nothing of the object: without it a check would
+ * take the object for one that is well. */
+static json_t *unreadable_part(struct codec *codec, const struct kind *kind) {
+    for (size_t i = 0; i < kind->type->n_fields; i++) {
+        const char *key = kind->type->fields[i].json;
+        for (int k = 0; key && !streq(key, "metadata") && k < 2; k++) {
+            json_t *value = k ? json_object() : json_string("left-out");
+            _cleanup_json_ json_t *part = json_pack("{s:o}", key, value);
+            if (!can_read(codec, kind, part))
+                return TAKE_PTR(part);
+        }
+    }
+    return json_object();
+}
+
+/* What the table of its kind names. */
 static json_t *known_part(struct codec *codec, const struct kind *kind, const json_t *obj) {
     _cleanup_free_ char *text = json_dumps(obj, JSON_COMPACT);
     _cleanup_free_ void *known = xcalloc(1, kind->type->size);
     _cleanup_str_ struct str out = STR_INIT;
     if (!text || codec_json(codec, kind->type, view_of(text), known, NULL))
-        return json_object();
+        return unreadable_part(codec, kind);
     struct jsonw w;
     jsonw_init(&w, &out, false);
     jsonw_begin(&w, '{');
@@ -234,7 +258,6 @@ json_t *snapshot_known(struct codec *codec, const struct kind *kind, const json_
     _cleanup_json_ json_t *part = known_part(codec, kind, obj);
     json_t *made = json_pack("{s:s, s:s, s:O?}", "apiVersion", kind_api_version(kind, version),
                              "kind", kind->name, "metadata", json_object_get(obj, "metadata"));
-    /* The same for those that can be read and those that cannot. */
     strip_meta(json_object_get(made, "metadata"));
     json_object_update_missing(made, part);
     return made;

@@ -27,7 +27,8 @@ void snapshot_strip(json_t *obj);
 bool snapshot_wants(const json_t *obj);
 
 /* Of a custom resource nothing but what the checks of a drain read of its kind, and its metadata: a
- * new object. What cannot be read has its metadata alone, and so tells a check nothing. */
+ * new object. Of what cannot be read its metadata, and something that cannot be read either: a
+ * check that does not know says so of the copy, too. */
 json_t *snapshot_known(struct codec *codec, const struct kind *kind, const json_t *obj);
 /* A definition that such objects can be stored under: without any rule of the real one. */
 json_t *snapshot_definition(const struct kind *kind);

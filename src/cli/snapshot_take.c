@@ -96,6 +96,7 @@ struct take {
     json_t *groups, *resources; /* what discovery says: of all, and of the version below */
     const char *version;        /* of what `resources` is about; NULL: of nothing yet */
     char *blind;                /* why discovery says nothing; NULL: it does */
+    char *hidden;               /* why it says nothing of that version; NULL: it does */
     size_t definitions;         /* written */
     struct codec codec;
     int rc;          /* of writing */
@@ -280,16 +281,48 @@ static bool has_version(const struct take *t, const char *version) {
     return false;
 }
 
+/* In any version. */
+static bool has_group(const struct take *t, const struct kind *kind) {
+    return has_entry(json_object_get(t->groups, "groups"), "name", kind->group);
+}
+
+static void hide(struct take *t, const char *version, char *why) {
+    free(t->hidden);
+    t->hidden = why;
+    t->version = version;
+    if (why)
+        cli_note(t->session->cli, "Note: what is in %s is left out: %s", version, why);
+}
+
+/* Another version of a system is no reason to take it for absent. */
+static void lack_version(struct take *t, const struct snapshot_kind *k) {
+    json_decref(t->resources);
+    t->resources = NULL;
+    hide(t, k->version,
+         has_group(t, k->custom) ? xasprintf("the server does not have it as %s", k->version)
+                                 : NULL);
+}
+
+/* Of one version. What the server has and does not tell of is not read; that is not the same as
+ * what it does not have. */
+static void discover_version(struct take *t, const char *version) {
+    _cleanup_free_ char *path = xasprintf("/apis/%s", version);
+    ask(t, path, NULL, on_found);
+    const char *why =
+        t->outcome == KUBE_OK ? "the answer is no list of resources" : strna(t->message);
+    bool known =
+        t->outcome == KUBE_NOT_FOUND || json_is_array(json_object_get(t->resources, "resources"));
+    hide(t, version, known ? NULL : xasprintf("discovery: %s", why));
+}
+
 /* Kinds of one version stand together in the table, so that it is asked once. */
 static bool is_there(struct take *t) {
     const struct snapshot_kind *k = kind_of(t);
-    if (!has_version(t, k->version))
-        return false;
-    if (!t->version || !streq(t->version, k->version)) {
-        _cleanup_free_ char *path = xasprintf("/apis/%s", k->version);
-        ask(t, path, NULL, on_found);
-        t->version = k->version;
-    }
+    bool first = !t->version || !streq(t->version, k->version);
+    if (first && has_version(t, k->version))
+        discover_version(t, k->version);
+    else if (first)
+        lack_version(t, k);
     return has_entry(json_object_get(t->resources, "resources"), "name", k->custom->resource);
 }
 
@@ -364,12 +397,14 @@ static int read_kinds(struct take *t) {
         bool custom = kind_of(t)->custom;
         if (custom && !t->groups && !t->blind)
             discover(t);
-        if (custom && t->blind)
-            leave_out(t, t->blind);
-        else if (custom && !is_there(t))
-            t->out->absent[t->kind] = true;
-        else
+        bool there = !custom || (!t->blind && is_there(t));
+        const char *why = t->blind ? t->blind : t->hidden;
+        if (there)
             code = read_kind(t);
+        else if (why)
+            leave_out(t, why);
+        else
+            t->out->absent[t->kind] = true;
     }
     return code;
 }
@@ -425,6 +460,7 @@ int snapshot_take(struct session *s, struct snapshot_writer *w, const char *name
     free(t.next);
     free(t.server);
     free(t.blind);
+    free(t.hidden);
     json_decref(t.groups);
     json_decref(t.resources);
     codec_done(&t.codec);

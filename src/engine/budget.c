@@ -60,6 +60,19 @@ enum budget_verdict budget_for_pod(const struct pod *pod, const struct pdb *cons
     return budget_verdict(pdbs[0]);
 }
 
+static int hope(const struct pdb *pdb) {
+    enum budget_verdict v = budget_verdict(pdb);
+    return v == BUDGET_ALLOWS ? 2 : v == BUDGET_WAITS ? 1 : 0;
+}
+
+bool budget_better(const struct pdb *a, const struct pdb *b) {
+    if (hope(a) != hope(b))
+        return hope(a) > hope(b);
+    if (a->expected != b->expected)
+        return a->expected > b->expected;
+    return a->allowed < b->allowed;
+}
+
 static void add_intstr(struct str *out, const char *name, const struct intstr *v) {
     if (!v->set)
         return;

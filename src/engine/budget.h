@@ -22,6 +22,9 @@ enum budget_verdict budget_for_pod(const struct pod *pod, const struct pdb *cons
 bool budget_is_asked(const struct pod *pod);
 /* How many it would allow with `healthy` pods, and with so many more, which are all healthy. */
 int64_t budget_allows_with(const struct pdb *pdb, int64_t healthy, int64_t more);
+/* Of two that select the same pods, which of them the server allows none of: whether it is better
+ * to keep `a`. One that can allow something, then the one that guards more, then the stricter. */
+bool budget_better(const struct pdb *a, const struct pdb *b);
 /* "needs 3 healthy pods, has 2 of 3": the arithmetic in words. */
 void budget_explain(const struct pdb *pdb, struct str *out);
 

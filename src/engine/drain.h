@@ -114,11 +114,12 @@ struct drain_blocker {
 struct drain_pod {
     const char *ns, *name, *uid, *owner; /* owner: "ReplicaSet/frontend-7c9d" or "" */
     enum drain_pod_state state;
-    const char *why;   /* of STAYS and REFUSED: kubectl's words */
-    const char *error; /* of FAILED */
-    bool late;         /* it came after the cordon */
-    bool deleted;      /* by deletion, not by eviction */
-    bool skipped_wait; /* not waited for: --skip-wait-for-delete-timeout */
+    const char *why;        /* of STAYS and REFUSED: kubectl's words */
+    enum blocker_code code; /* of REFUSED */
+    const char *error;      /* of FAILED */
+    bool late;              /* it came after the cordon */
+    bool deleted;           /* by deletion, not by eviction */
+    bool skipped_wait;      /* not waited for: --skip-wait-for-delete-timeout */
     bool blocked;
     struct drain_blocker blocker;      /* when blocked */
     int64_t first_try, accepted, gone; /* wall clock, 0 */
@@ -132,12 +133,13 @@ struct drain_node {
     int64_t deadline;              /* wall clock, 0 */
     bool was_cordoned;             /* before us */
     bool cordoned_by_us;
-    bool emptied;      /* drained: at most the cordon is still to be taken back */
-    const char *error; /* of REFUSED, TIMED_OUT, FAILED: one sentence */
-    bool gated;        /* WAITING for a check, not for its turn: see `blocker` */
-    bool denied;       /* REFUSED by a check: see `error` */
-    bool access;       /* REFUSED or FAILED for want of connection, credentials or permission */
-    unsigned total;    /* pods that shall go, also late ones */
+    bool emptied;           /* drained: at most the cordon is still to be taken back */
+    const char *error;      /* of REFUSED, TIMED_OUT, FAILED: one sentence */
+    bool gated;             /* WAITING for a check, not for its turn: see `blocker` */
+    bool denied;            /* REFUSED by a check: see `error` */
+    enum blocker_code code; /* of what is denied */
+    bool access;    /* REFUSED or FAILED for want of connection, credentials or permission */
+    unsigned total; /* pods that shall go, also late ones */
     unsigned gone, leaving, blocked_pods, failed, stays;
     struct drain_pod *const *pods; /* sorted by namespace and name; gone ones too */
     size_t n_pods;

@@ -91,6 +91,7 @@ static void block(struct drain *d, struct dnode *n, const struct check_finding *
 
 static void refuse(struct drain *d, struct dnode *n, const struct check_finding *f) {
     n->pub.denied = true;
+    n->pub.code = f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code;
     _cleanup_free_ char *consent =
         strstr(strna(f->hint), "--skip-check")
             ? xstrdup("")

@@ -146,6 +146,12 @@ static void block_by_budget(struct drain *d, struct dpod *p, const struct pod *p
                          : "");
 }
 
+void drain_evict_judge(struct drain *d, struct dpod *p, const struct pod *pod) {
+    struct budget_say say = drain_budget(d, pod);
+    if (!say.go && say.pdb)
+        block_by_budget(d, p, pod, &say);
+}
+
 /* Whether it may be asked to go now; blocks it when not. */
 static bool may_go(struct drain *d, struct dpod *p, const struct pod *pod, struct budget_say *say) {
     _cleanup_free_ char *name = drain_full_name(p->pub.ns, p->pub.name);

@@ -314,6 +314,8 @@ void drain_pod_needs_none(struct drain *d, struct dpod *p);
 /* drain_evict.c */
 void drain_pods_act(struct drain *d);
 void drain_pod_force(struct drain *d, struct dpod *p);
+/* Blocks the pod when its budget would not let it go as things are; nobody is asked. */
+void drain_evict_judge(struct drain *d, struct dpod *p, const struct pod *pod);
 /* In a dry run: what the server would do is known. */
 bool drain_pod_answered(const struct drain *d, const struct dpod *p);
 void drain_pod_answer(struct drain *d, struct dpod *p, const struct answer *a);

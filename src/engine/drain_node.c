@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/drain_internal.h"
+#include "engine/podrole.h"
 
 enum {
     CORDON_RETRY_MS = 100, /* after a conflict: somebody else wrote to the node */
@@ -504,19 +505,54 @@ static bool others_come(struct drain *d, struct dnode *n) {
     return true;
 }
 
+/* What a drain would wait for, and not only for others before it. It becomes the pod's blocker. */
+static void would_wait(struct drain *d, struct dpod *p, const struct pod *pod) {
+    const struct dnode *n = p->node;
+    const struct node *node = cluster_node(d->cluster, n->pub.name);
+    _cleanup_free_ char *name = drain_full_name(p->pub.ns, p->pub.name);
+    const char *finalizer = pod ? pod_finalizer(pod) : NULL;
+    bool stuck =
+        pod && pod->meta.deleted && drain_server_now(d) - pod->meta.deleted > SEC(POD_STUCK_AFTER);
+    if (p->rule.action == RULE_HOLD)
+        drain_pod_block(d, p, BLOCKER_DO_NOT_DISRUPT, "Pod", name, "it is marked %s", p->rule.name);
+    else if (p->rule.action == RULE_WAIT && !p->finished)
+        drain_pod_block(d, p, BLOCKER_JOB_RUNNING, "Pod", name, "until it has finished (%s)",
+                        p->rule.name);
+    else if (p->pinned)
+        drain_pod_block(d, p, BLOCKER_PINNED, "Pod", name, "%s declares spec.nodeName %s",
+                        p->pub.owner, n->pub.name);
+    else if (node && node_is_lost(node))
+        drain_pod_block(d, p, BLOCKER_NODE_UNREACHABLE, "Node", n->pub.name,
+                        "the node does not answer: whether its pods have stopped cannot be known");
+    else if (finalizer && (stuck || !pod->meta.deleted))
+        drain_pod_block(d, p, BLOCKER_FINALIZER_STUCK, "Pod", name, "it has the finalizer %s",
+                        finalizer);
+    else if (stuck)
+        drain_pod_block(d, p, BLOCKER_TERMINATING_STUCK, "Pod", name,
+                        "its grace period is over and it still terminates");
+    else if (pod && !pod->meta.deleted && !d->opts.disable_eviction)
+        drain_evict_judge(d, p, pod);
+    if (!p->pub.blocked && pod && !pod->meta.deleted && pod_may_return(pod))
+        drain_pod_block(d, p, BLOCKER_RETURNS, "Pod", name,
+                        "it tolerates node.kubernetes.io/unschedulable: the scheduler may put it "
+                        "back on the cordoned node");
+}
+
 /* kubectl's dry run says that every pod goes; what a drain would wait for is said beside it. */
 static void rehearse(struct drain *d, struct dpod *p) {
-    drain_tell(d, NOTE_POD_EVICTING, p->node, p, NULL);
+    const struct pod *pod = (const struct pod *)store_get(d->cluster->pods, p->pub.ns, p->pub.name);
+    if (p->pub.state == DRAIN_POD_QUEUED)
+        drain_tell(d, NOTE_POD_EVICTING, p->node, p, NULL);
+    would_wait(d, p, pod);
+    const struct drain_blocker *b = &p->pub.blocker;
+    if (!p->pub.blocked || !blocker_row(b->code)->clears_itself)
+        return; /* what only somebody's help ends is told at once */
+    _cleanup_free_ char *self = drain_full_name(p->pub.ns, p->pub.name);
+    bool own = str_same(b->object, self);
     _cleanup_free_ char *why =
-        p->rule.action == RULE_HOLD
-            ? xasprintf("it would be waited for: it is marked %s", p->rule.name)
-        : p->rule.action == RULE_WAIT && !p->finished
-            ? xasprintf("it would be waited for until it has finished (%s)", p->rule.name)
-        : p->pinned ? xasprintf("it would be waited for: %s declares spec.nodeName %s",
-                                p->pub.owner, p->node->pub.name)
-                    : NULL;
-    if (why)
-        drain_tell(d, NOTE_REMARK, p->node, p, why);
+        xasprintf("it would be waited for: %s%s%s: %s", blocker_row(b->code)->name, own ? "" : " ",
+                  own ? "" : strna(b->object), b->message);
+    drain_tell(d, NOTE_REMARK, p->node, p, why);
 }
 
 static void check(struct drain *d, struct dnode *n) {
@@ -541,7 +577,8 @@ static void check(struct drain *d, struct dnode *n) {
     warn(d, n);
     if (d->opts.dry_run == DRY_RUN_CLIENT) {
         for (size_t i = 0; i < n->pods.len; i++)
-            if (n->pods.p[i]->pub.state == DRAIN_POD_QUEUED)
+            if (n->pods.p[i]->pub.state == DRAIN_POD_QUEUED ||
+                n->pods.p[i]->pub.state == DRAIN_POD_LEAVING)
                 rehearse(d, n->pods.p[i]);
         drain_node_end(d, n, DRAIN_DONE, "%s", "");
         return;

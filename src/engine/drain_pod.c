@@ -8,7 +8,6 @@
 
 enum {
     BOUND_LATE = 5,     /* seconds after the cordon in which a scheduler may still not know of it */
-    STUCK_AFTER = 60,   /* seconds after the end of its grace period: kubelets report within 10 */
     STOPPED_AFTER = 10, /* seconds after it has stopped, for whoever set a finalizer */
     UNSEEN_AFTER = 30,  /* seconds after which an accepted eviction must show */
     RETURN_WITHIN = 3,  /* seconds in which a pod that tolerates the cordon is put back, if it is */
@@ -135,6 +134,7 @@ static void adopt(struct drain *d, struct dnode *n, const struct pod *pod) {
     p->pub.owner = o ? xasprintf("%s/%s", strna(o->kind), strna(o->name)) : xstrdup("");
     p->owner_uid = o && o->uid ? xstrdup(o->uid) : NULL;
     p->pub.why = f.why ? xstrdup(f.why) : NULL;
+    p->pub.code = f.code;
     p->pub.state = f.verdict == FILTER_STAYS     ? DRAIN_POD_STAYS
                    : f.verdict == FILTER_REFUSED ? DRAIN_POD_REFUSED
                                                  : DRAIN_POD_QUEUED;
@@ -291,7 +291,7 @@ static int64_t stuck_at(struct drain *d, struct dpod *p, const struct pod *pod) 
     else if (!p->stopped_at)
         p->stopped_at = d->now.mono;
     /* Its grace period ends at meta.deleted, by the server's clock. */
-    int64_t due = d->now.mono + pod->meta.deleted + SEC(STUCK_AFTER) - drain_server_now(d);
+    int64_t due = d->now.mono + pod->meta.deleted + SEC(POD_STUCK_AFTER) - drain_server_now(d);
     if (p->stopped_at && pod->meta.finalizers)
         due = MIN_OF(due, p->stopped_at + SEC(STOPPED_AFTER));
     return due;

@@ -13,7 +13,7 @@
 
 enum {
     /* As a drain counts (engine/drain_pod.c): kubelets report within 10 s or so. */
-    STUCK_AFTER = 60,
+    STUCK_AFTER = POD_STUCK_AFTER,
 };
 
 /* --- tables --- */
@@ -81,7 +81,7 @@ static const struct lint_row rows[] = {
                     "node is back",
                     "workloads have their data on a disk of the node: their pods stay Pending "
                     "until the node is back"},
-    [LINT_RETURNS] = {"tolerates-cordon", LINT_REMARK, BLOCKER_RETURNS,
+    [LINT_RETURNS] = {"tolerates-cordon", LINT_WAITS, BLOCKER_RETURNS,
                       "workload tolerates cordons: its pods may come back to the node",
                       "workloads tolerate cordons: their pods may come back to the node"},
     [LINT_NOTHING] = {"selects-nothing", LINT_REMARK, WHY_NO_CODE,
@@ -309,7 +309,7 @@ static void look_at_going(struct linting *l, const struct pod *pod, const struct
     }
     if (owner.pinned && str_same(owner.pinned, pod->node_name))
         note_own(l, LINT_PINNED, pod, &owner);
-    else if (meta_controller(&pod->meta) && pod_tolerates_cordon(pod))
+    else if (pod_may_return(pod))
         note_own(l, LINT_RETURNS, pod, &owner);
     if (lint_local_volume(l, pod))
         note_own(l, LINT_LOCAL, pod, &owner);

@@ -239,17 +239,6 @@ static void tell_dry(struct telling *t) {
                                           : "none serves"));
 }
 
-/* Whether it is better to keep `a` than `b`: one that can allow something, then the one that guards
- * more pods, then the stricter. */
-static bool is_better(const struct pdb *a, const struct pdb *b) {
-    bool a_never = budget_verdict(a) != BUDGET_ALLOWS, b_never = budget_verdict(b) != BUDGET_ALLOWS;
-    if (a_never != b_never)
-        return b_never;
-    if (a->expected != b->expected)
-        return a->expected > b->expected;
-    return a->allowed < b->allowed;
-}
-
 static void tell_overlap(struct telling *t) {
     const struct bucket *b = t->b;
     const struct pdb *kept = b->pdbs[0];
@@ -257,7 +246,7 @@ static void tell_overlap(struct telling *t) {
     size_t others = 0;
     for (size_t i = 0; i < b->n_pdbs; i++) {
         str_addf(&names, "%s%s", i ? "," : "", strna(b->pdbs[i]->meta.name));
-        if (is_better(b->pdbs[i], kept))
+        if (budget_better(b->pdbs[i], kept))
             kept = b->pdbs[i];
     }
     for (size_t i = 0; i < b->n_pdbs; i++) {

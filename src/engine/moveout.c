@@ -122,6 +122,11 @@ bool moveout_judged(const struct moveout_stores *s, const struct pod *pod) {
     return true;
 }
 
+bool moveout_unread(const struct moveout_stores *s, const struct pod *pod) {
+    bool all = s->claims && s->volumes && s->classes;
+    return !all && !moveout_judged(s, pod);
+}
+
 void moveout_set_claims(struct fit *fit, const struct moveout_stores *s, const struct pod *copy,
                         bool there) {
     const struct volume *list = volumes_of(copy);

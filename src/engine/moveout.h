@@ -49,6 +49,9 @@ int32_t moveout_least_priority(const struct store *pods);
 struct pod moveout_successor(const struct pod *pod);
 /* Whether it is known where its volumes can be; what is not is not judged. */
 bool moveout_judged(const struct moveout_stores *s, const struct pod *pod);
+/* Of one that is not judged: whether that is because claims, volumes or classes could not be read.
+ */
+bool moveout_unread(const struct moveout_stores *s, const struct pod *pod);
 /* The claims of a successor's ephemeral volumes, as their controller makes them: they wait for a
  * node. Or they are gone. Its name may have a tilde and a number behind that of the pod that it
  * follows. */

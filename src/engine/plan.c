@@ -10,7 +10,7 @@
 #include "engine/podrole.h"
 
 enum {
-    STUCK_AFTER = 60,   /* seconds after its grace period that a pod is called stuck */
+    STUCK_AFTER = POD_STUCK_AFTER,
     STARTS_WITHIN = 30, /* seconds beyond thrice the usual that a pod is said to be starting */
 };
 
@@ -34,7 +34,8 @@ const char *plan_full_name(const struct planning *g, const struct meta *m) {
 void plan_judge(struct ppod *p, enum plan_verdict verdict, enum blocker_code code,
                 const char *object, const char *message) {
     p->pub->verdict = verdict;
-    p->pub->blocker = (struct plan_blocker){code, object, message, ""};
+    p->pub->blocker =
+        (struct plan_blocker){.code = code, .object = object, .message = message, .help = ""};
     p->unsure = verdict == PLAN_NEVER || verdict == PLAN_UNSURE;
 }
 
@@ -112,18 +113,14 @@ static bool is_terminating(const struct planning *g, const char *ns) {
     return o && (o->meta.deleted || str_same(o->phase, "Terminating"));
 }
 
-static bool is_unreachable(const struct node *node) {
-    const struct node_condition *c = node_condition_find(node->conditions, "Ready");
-    return c && str_same(c->c.status, "Unknown");
-}
-
 /* It terminates already. */
 static void judge_leaving(struct planning *g, struct ppod *p) {
     const struct pod *pod = p->pod;
     const char *name = plan_full_name(g, &pod->meta);
-    p->leaves_at = MAX_OF(pod->meta.deleted - g->begun_at, 0);
-    if (g->begun_at - pod->meta.deleted <= SEC(STUCK_AFTER))
+    if (g->begun_at - pod->meta.deleted <= SEC(STUCK_AFTER)) {
+        p->leaves_at = MAX_OF(pod->meta.deleted - g->begun_at, 0);
         return;
+    }
     if (pod->meta.finalizers)
         plan_judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, name,
                    arena_printf(g->arena, "it has the finalizer %s", pod->meta.finalizers[0]));
@@ -132,18 +129,18 @@ static void judge_leaving(struct planning *g, struct ppod *p) {
                    "its grace period is over and it still terminates");
 }
 
-/* The first that not Kubernetes itself takes off. */
-static const char *foreign_finalizer(const struct pod *pod) {
-    static const char *const own[] = {"batch.kubernetes.io/job-tracking", "foregroundDeletion",
-                                      "orphan"};
-    for (size_t i = 0; i < list_len(pod->meta.finalizers); i++) {
-        bool known = false;
-        for (size_t k = 0; k < ARRAY_LEN(own); k++)
-            known = known || streq(pod->meta.finalizers[i], own[k]);
-        if (!known)
-            return pod->meta.finalizers[i];
-    }
-    return NULL;
+/* Where its successor goes is the scheduler's choice, and the node that pods leave is the emptier
+ * one. A drain evicts what comes back a few times, then it waits. */
+static void judge_returning(struct planning *g, struct ppod *p, const struct node *node) {
+    bool alone = pod_wants_one_node(p->pod);
+    plan_judge(p, alone ? PLAN_NEVER : PLAN_UNSURE, BLOCKER_RETURNS,
+               plan_full_name(g, &p->pod->meta),
+               alone ? arena_printf(g->arena,
+                                    "it tolerates node.kubernetes.io/unschedulable and asks for %s "
+                                    "alone: it comes back there",
+                                    node->meta.name)
+                     : "it tolerates node.kubernetes.io/unschedulable: the scheduler may put it "
+                       "back on the cordoned node");
 }
 
 /* Sets the budget and what is in its way. */
@@ -154,11 +151,11 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
     p->refused = f->verdict == FILTER_REFUSED;
     if (p->refused)
         plan_judge(p, PLAN_NEVER, f->code, plan_full_name(g, &pod->meta), f->why);
-    else if (pod->meta.deleted)
-        judge_leaving(g, p);
-    else if (is_unreachable(node))
+    else if (node_is_lost(node)) /* before all else: what is said of its pods is old */
         plan_judge(p, PLAN_UNSURE, BLOCKER_NODE_UNREACHABLE, node->meta.name,
                    "the node does not answer: whether its pods have stopped cannot be known");
+    else if (pod->meta.deleted)
+        judge_leaving(g, p);
     else if (is_terminating(g, pod->meta.ns))
         plan_judge(p, PLAN_UNSURE, BLOCKER_NAMESPACE_TERMINATING, strna(pod->meta.ns),
                    "the namespace is being deleted: the pod goes with it");
@@ -174,6 +171,8 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
                                 strna(o->name), node->meta.name));
     else
         judge_budgets(g, p);
+    if (!p->unsure && p->leaves_at < 0 && pod_may_return(pod))
+        judge_returning(g, p, node);
 }
 
 static enum comes_back comes_back(const struct planning *g, const struct pod *pod) {
@@ -226,7 +225,7 @@ static void add_pod(struct planning *g, unsigned number, const struct pod *pod) 
                      .grace = pod->spec ? pod->spec->grace : 0,
                      .leaves_at = PLAN_NO_TIME,
                      .delete_at = rule.delete_after,
-                     .finalizer = foreign_finalizer(pod)};
+                     .finalizer = pod_finalizer(pod)};
     pub->verdict = PLAN_GOES;
     pub->why = "";
     judge_pod(g, &p, &rule, &f, n->pub->node);
@@ -243,8 +242,10 @@ static void judge_rest(struct planning *g, struct pnode *n, enum plan_verdict ve
     n->hopeless = true;
     for (size_t i = 0; i < n->own; i++) {
         struct ppod *p = &g->pods.p[n->pods.p[i]];
-        if (!p->unsure && p->leaves_at < 0)
-            plan_judge(p, verdict, why.code, why.object, why.message);
+        if (p->unsure || p->leaves_at >= 0)
+            continue;
+        plan_judge(p, verdict, why.code, why.object, why.message);
+        p->pub->follows = n->refused;
     }
 }
 
@@ -377,7 +378,7 @@ void plan_correct(struct plan *plan, struct plan_node *node, struct plan_pod *po
     node->count[verdict]++;
     pod->verdict = verdict;
     pod->blocker = blocker;
-    node->verdict = plan_finding_verdict(node->finding);
+    node->verdict = MAX_OF(plan_finding_verdict(node->finding), node->itself);
     for (int v = PLAN_GOES; v < PLAN_VERDICTS; v++)
         if (node->count[v])
             node->verdict = MAX_OF(node->verdict, (enum plan_verdict)v);

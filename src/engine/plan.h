@@ -61,6 +61,7 @@ struct plan_pod {
     enum plan_verdict verdict;
     const char *why;             /* of STAYS */
     struct plan_blocker blocker; /* of the others but GOES */
+    bool follows; /* the blocker is another pod's, because of which nothing leaves the node */
     int64_t evicted, gone, back; /* microseconds from the start; back: its replacement is ready */
     const char *to;              /* where the replacement would run, or NULL */
 };
@@ -73,9 +74,13 @@ struct plan_node {
     const struct check_finding *finding;
     const struct check_finding *const *findings; /* all of them, the worst first */
     size_t n_findings;
-    int64_t begins, ends;  /* as above */
-    int64_t least;         /* how long it takes at best, alone */
-    struct plan_pod *pods; /* by namespace and name */
+    /* What may keep it, or does, and is told of none of its pods: one that comes to it later, a
+     * place that is lost to another. Its message is NULL when there is nothing. */
+    struct plan_blocker blocker;
+    enum plan_verdict itself; /* of the blocker */
+    int64_t begins, ends;     /* as above */
+    int64_t least;            /* how long it takes at best, alone */
+    struct plan_pod *pods;    /* by namespace and name */
     size_t n_pods;
     size_t count[PLAN_VERDICTS];
 };
@@ -97,6 +102,7 @@ struct plan {
     enum plan_term binds; /* the longest */
     size_t most_at_once;  /* nodes out of service at a time */
     size_t assumed;       /* pods that go whose start was not seen of any sibling */
+    size_t attached;      /* pods that go and have volumes that must be detached */
     size_t count[PLAN_VERDICTS];
 };
 

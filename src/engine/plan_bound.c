@@ -142,24 +142,12 @@ static struct need need_out(const struct planning *g, const struct pnode *n) {
     return turns.time > whole.time ? turns : whole;
 }
 
-static int64_t leaves_last(const struct planning *g, const struct pnode *n) {
-    int64_t last = 0;
-    for (size_t k = 0; k < n->own; k++) {
-        const struct ppod *p = &g->pods.p[n->pods.p[k]];
-        if (!p->unsure)
-            last = MAX_OF(last, p->leaves_at);
-    }
-    return last;
-}
-
+/* Those that terminate already may stop at any moment: they keep nobody for certain. */
 void plan_least(const struct planning *g, struct pnode *n) {
     struct need need = need_out(g, n);
-    int64_t gone = leaves_last(g, n);
-    /* The rate has its own term, and a pod that terminates need not find the node out of service.
-     */
-    n->pub->least = MAX_OF(need.time, gone);
+    n->pub->least = need.time; /* the rate has its own term */
     n->least_out = need.rated;
-    n->least_why = need.time >= gone ? need.budget : NULL;
+    n->least_why = need.budget;
 }
 
 /* --- the terms --- */

@@ -86,6 +86,9 @@ struct pbudget {
     const char *words; /* its arithmetic, when somebody wanted to know */
     /* Why pods still wait for it at the end, and what helps; the same for all of them. */
     const char *end_words, *end_help;
+    int32_t luck;       /* of those that wait at the end, so many may get away all the same */
+    unsigned told_node; /* of which pods that wait are being told, and how many were */
+    int32_t told;
     VEC(int64_t) heals; /* when pods of it are ready that are just starting */
     VEC(unsigned) all;  /* pods that ask it */
     /* played */
@@ -137,12 +140,14 @@ struct planning {
     struct htab by_name; /* struct pnode; they do not move any more */
     VEC(struct pset *) sets;
     unsigned zones;
-    size_t own_pods;   /* the rest are made during a play */
-    struct room *room; /* NULL: everything fits */
-    unsigned limit;    /* nodes out at once */
-    unsigned ties;     /* volumes for which all nodes were asked */
-    size_t most, done; /* of the last play: nodes out at once; nodes that were done */
-    int64_t begun_at;  /* wall clock */
+    size_t own_pods;      /* the rest are made during a play */
+    struct room *room;    /* NULL: everything fits */
+    unsigned limit;       /* nodes out at once */
+    unsigned ties;        /* volumes for which all nodes were asked */
+    VEC(unsigned) placed; /* pods whose successors have a place, when all is played */
+    size_t lifts;         /* successors that were taken off their places for a question */
+    size_t most, done;    /* of the last play: nodes out at once; nodes that were done */
+    int64_t begun_at;     /* wall clock */
 };
 
 struct pnode *plan_node_find(const struct planning *g, const char *name);
@@ -194,9 +199,16 @@ const char *room_why(struct room *r, const struct pod *pod, struct arena *arena)
 /* What would make it fit: "500m cpu more on w2 would do", or which node would take it
  * without its cordon; "". */
 const char *room_help(struct room *r, const struct pod *pod, struct arena *arena);
+/* Whether nothing was said of its successor's place because its volumes could not be read. */
+bool room_unread(const struct room *r, const struct pod *pod);
 /* Of the last one that fitted nowhere: whether more than a node that opens could help, a pod that
  * leaves for instance; whether a volume ties it to a node. */
 bool room_waits_for_others(const struct room *r);
+/* What if: the successor of that number is taken off its place, true when it had one; is put back
+ * to this node; so many more like the one of that number find a place, at most `most`. */
+bool room_lift(struct room *r, unsigned copy);
+void room_lower(struct room *r, unsigned copy, const char *node);
+int32_t room_for(struct room *r, unsigned copy, int32_t most);
 bool room_is_local(const struct room *r);
 
 /* --- plan_play.c --- */

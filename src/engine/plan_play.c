@@ -294,14 +294,14 @@ static void use_budget(struct play *p, struct pbudget *b) {
 static void turn(struct play *p, unsigned i) {
     struct ppod *pod = &p->g->pods.p[i];
     pod->first = p->now;
+    if (pod->unsure) {
+        pod->state = PPOD_WAITS;
+        return;
+    }
     if (pod->leaves_at >= 0) {
         pod->state = PPOD_LEAVING;
         pod->evicted = p->now;
         later(p, MAX_OF(pod->leaves_at, p->now), POD_GONE, i);
-        return;
-    }
-    if (pod->unsure) {
-        pod->state = PPOD_WAITS;
         return;
     }
     if (pod->budget < 0) {

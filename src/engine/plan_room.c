@@ -297,6 +297,36 @@ const char *room_help(struct room *r, const struct pod *pod, struct arena *arena
     return known->help;
 }
 
+bool room_unread(const struct room *r, const struct pod *pod) {
+    return moveout_unread(&r->stores, pod);
+}
+
+bool room_lift(struct room *r, unsigned copy) {
+    struct copy *c = r->copies.p[copy - 1];
+    if (!c->added) /* it has gone again; or has claims, whose volumes are taken for good */
+        return false;
+    fit_take(r->fit, c->added);
+    c->added = NULL;
+    return true;
+}
+
+void room_lower(struct room *r, unsigned copy, const char *node) {
+    struct copy *c = r->copies.p[copy - 1];
+    c->added = fit_add(r->fit, &c->pod, node);
+}
+
+int32_t room_for(struct room *r, unsigned copy, int32_t most) {
+    const struct pod *pod = &r->copies.p[copy - 1]->pod;
+    VEC(struct fit_pod *) added = VEC_INIT;
+    int32_t n = 0;
+    for (const char *to; n < most && (to = fit_any(r->fit, pod)); n++)
+        *vec_push(&added) = fit_add(r->fit, pod, to);
+    for (size_t i = 0; i < added.len; i++)
+        fit_take(r->fit, added.p[i]);
+    vec_done(&added);
+    return n;
+}
+
 bool room_waits_for_others(const struct room *r) {
     return r->codes & ~MOVEOUT_LASTING;
 }

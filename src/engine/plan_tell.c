@@ -7,7 +7,12 @@
 #include "engine/trouble.h"
 #include "model/selector.h"
 
-enum { TIES_MAX = 1000 }; /* volumes for which all nodes are asked whether they can use them */
+enum {
+    TIES_MAX = 1000,    /* volumes for which all nodes are asked whether they can use them */
+    CLOSE = 10,         /* seconds within which nobody can tell who is first */
+    LIFTS_MAX = 200000, /* places that are emptied for questions */
+    LUCK_MAX = 1000,    /* pods that wait for one budget */
+};
 
 static void add_trouble(struct planning *g, const struct pdb *pdb, struct str *out) {
     size_t n;
@@ -59,6 +64,54 @@ static void judge_unmade(struct planning *g, struct ppod *p, const struct pmembe
         p->pub->blocker.help = room_help(g->room, first->pod, g->arena);
 }
 
+/* --- chance --- */
+
+/* Where several replacements want the same last place, who gets it is chance, and a budget may run
+ * dry or not because of it. What is played through is one way in which it may come out. */
+
+/* When its successor was made. */
+static int64_t made_at(const struct ppod *p) {
+    return p->back == BACK_WHEN_GONE ? p->gone : p->evicted;
+}
+
+static bool has_place(const struct ppod *p) {
+    return p->copy && p->to && !p->homeless;
+}
+
+typedef VEC(unsigned) numbers; /* of pods */
+
+static void lift(struct planning *g, unsigned i, numbers *all) {
+    g->lifts++;
+    if (room_lift(g->room, g->pods.p[i].copy))
+        *vec_push(all) = i;
+}
+
+static void lower_all(struct planning *g, numbers *all) {
+    for (size_t i = 0; i < all->len; i++)
+        room_lower(g->room, g->pods.p[all->p[i]].copy, g->pods.p[all->p[i]].to);
+    vec_done(all);
+}
+
+/* Of a budget that has run dry because this successor fits nowhere: how many of those that still
+ * wait for it would get away if the places were not taken by others that leave at the same time. */
+static int32_t luck_of(struct planning *g, const struct pbudget *b, const struct ppod *homeless) {
+    numbers all = VEC_INIT;
+    int32_t waiting = 0;
+    if (g->lifts > LIFTS_MAX)
+        return LUCK_MAX; /* nobody has looked */
+    for (size_t i = b->head; i < b->queue.len; i++)
+        waiting += g->pods.p[b->queue.p[i]].state == PPOD_WAITS;
+    for (size_t i = 0; i < g->placed.len; i++) {
+        const struct ppod *p = &g->pods.p[g->placed.p[i]];
+        if (p->budget != b->number && made_at(p) >= made_at(homeless) - SEC(CLOSE))
+            lift(g, g->placed.p[i], &all);
+    }
+    /* Each that finds a place lets one more go, which needs one itself before the next goes. */
+    int32_t luck = all.len ? room_for(g->room, homeless->copy, MIN_OF(waiting, LUCK_MAX)) : 0;
+    lower_all(g, &all);
+    return luck;
+}
+
 /* --- budgets --- */
 
 /* The pod whose replacement does not run and so keeps what it had of the budget; NULL. */
@@ -92,12 +145,25 @@ static void end_budget(struct planning *g, struct pbudget *b, const struct ppod 
                  unmade_words(g, plan_set_keeper(g, keeper)));
     else
         add_trouble(g, b->pdb, &words);
+    b->luck = homeless ? luck_of(g, b, homeless) : 0;
+    if (b->luck)
+        str_add(&words, " when others that leave at the same time are quicker: who gets the last "
+                        "places is chance");
     b->end_words = arena_strndup(g->arena, str_get(&words), words.len);
     if (!homeless)
         return;
     const char *help = room_help(g->room, original(g, homeless)->pod, g->arena);
     b->end_help = arena_printf(g->arena, "until there is room for the replacement: %s",
                                str_empty(help) ? "add a node" : help);
+}
+
+/* Whether it may get away all the same. Pods are told node by node; each node may have all the
+ * luck that there is. */
+static bool is_lucky(struct pbudget *b, const struct ppod *p) {
+    if (b->told_node != p->node)
+        b->told = 0;
+    b->told_node = p->node;
+    return b->told++ < b->luck;
 }
 
 /* A pod that was still waiting at the end. */
@@ -111,7 +177,8 @@ static void end_waiting(struct planning *g, struct ppod *p) {
     const struct ppod *kept = keeper(g, b);
     if (!b->end_words)
         end_budget(g, b, kept);
-    plan_judge(p, without_room(g, kept) ? PLAN_NEVER : PLAN_UNSURE, BLOCKER_PDB_NO_BUDGET, b->name,
+    plan_judge(p, without_room(g, kept) && !is_lucky(b, p) ? PLAN_NEVER : PLAN_UNSURE,
+               BLOCKER_PDB_NO_BUDGET, b->name,
                *late ? arena_printf(g->arena, "%s; %s", b->end_words, late) : b->end_words);
     p->pub->blocker.help = b->end_help;
 }
@@ -181,6 +248,13 @@ static void judge_slow(struct planning *g, struct ppod *p) {
     p->pub->blocker.help = "give the drain more time: --timeout";
 }
 
+static bool has_claims(const struct pod *pod) {
+    for (size_t i = 0; pod->spec && i < list_len(pod->spec->volumes); i++)
+        if (pod->spec->volumes[i].claim || pod->spec->volumes[i].ephemeral)
+            return true;
+    return false;
+}
+
 static void tell_pod(struct planning *g, struct ppod *p) {
     struct plan_pod *pub = p->pub;
     pub->evicted = p->evicted;
@@ -188,6 +262,7 @@ static void tell_pod(struct planning *g, struct ppod *p) {
     pub->back = p->returned;
     pub->to = p->to;
     g->out->assumed += !p->d.seen;
+    g->out->attached += has_claims(p->pod);
     if (p->unsure)
         return;
     if (p->leaves_at >= 0 && g->nodes.p[p->node].pub->finding) {
@@ -250,8 +325,138 @@ static void tell_successor(struct planning *g, const struct ppod *p) {
         judge_homeless(g, &as, plan_full_name(g, &pub->pod->meta));
 }
 
+/* --- chance, the other way round --- */
+
+/* The last time that a pod had waited for the budget, and went; PLAN_NO_TIME: none has. */
+static int64_t last_wait(const struct planning *g, const struct pbudget *b) {
+    int64_t last = PLAN_NO_TIME;
+    for (size_t i = 0; i < b->all.len; i++) {
+        const struct ppod *p = &g->pods.p[b->all.p[i]];
+        if (p->waited && p->state == PPOD_GONE && p->delete_at < 0)
+            last = MAX_OF(last, p->evicted);
+    }
+    return last;
+}
+
+/* Of those that fit nowhere: one that would have the place of one whose budget others wait for. */
+static const struct ppod *rival(struct planning *g, const numbers *homeless,
+                                const struct pbudget *b, const struct ppod **loser) {
+    const struct ppod *found = NULL;
+    int64_t last = last_wait(g, b);
+    for (size_t k = 0; k < homeless->len && last >= 0 && !found && g->lifts <= LIFTS_MAX; k++) {
+        const struct ppod *h = &g->pods.p[homeless->p[k]];
+        numbers all = VEC_INIT;
+        if (h->budget == b->number)
+            continue;
+        for (size_t i = 0; i < b->all.len; i++) {
+            const struct ppod *p = &g->pods.p[b->all.p[i]];
+            if (has_place(p) && p->returned <= last && made_at(p) >= made_at(h) - SEC(CLOSE))
+                lift(g, b->all.p[i], &all);
+        }
+        if (all.len && room_for(g->room, h->copy, 1)) {
+            *loser = &g->pods.p[all.p[0]];
+            found = h;
+        }
+        g->lifts++;
+        lower_all(g, &all);
+    }
+    return found;
+}
+
+static void tell_chance(struct planning *g, const struct pbudget *b, const struct ppod *winner,
+                        const struct ppod *loser) {
+    const char *words = arena_printf(
+        g->arena,
+        "whether the node is drained is chance: the replacement of %s may get the place of that of "
+        "%s, which then keeps what it took of the budget",
+        winner->pod->meta.name, loser->pod->meta.name);
+    for (size_t i = 0; i < b->all.len; i++) {
+        const struct ppod *p = &g->pods.p[b->all.p[i]];
+        struct plan_node *n = g->nodes.p[p->node].pub;
+        if (p->waited && n->verdict < PLAN_UNSURE && !n->blocker.message)
+            n->blocker = (struct plan_blocker){.code = BLOCKER_PDB_NO_BUDGET,
+                                               .object = b->name,
+                                               .message = words,
+                                               .help = "make room for both"};
+    }
+}
+
+/* Nodes that are done in this play, and would not be if such places went to others: they get their
+ * blocker. */
+static void tell_chances(struct planning *g) {
+    numbers homeless = VEC_INIT;
+    for (unsigned i = 0; i < g->own_pods; i++)
+        if (g->pods.p[i].homeless && g->pods.p[i].copy)
+            *vec_push(&homeless) = i;
+    for (size_t i = 0; i < g->budgets.len && homeless.len; i++) {
+        const struct pbudget *b = g->budgets.p[i];
+        const struct ppod *loser = NULL;
+        const struct ppod *winner = rival(g, &homeless, b, &loser);
+        if (winner)
+            tell_chance(g, b, winner, loser);
+    }
+    vec_done(&homeless);
+}
+
+/* No pod of the node says why it is not done: one that came later does, or its turn. */
+static void tell_node(struct planning *g, struct pnode *n) {
+    struct plan_pod said = {.verdict = PLAN_GOES};
+    for (size_t i = n->own; i < n->pods.len && said.verdict < PLAN_UNSURE; i++) {
+        struct ppod as = g->pods.p[n->pods.p[i]];
+        as.pub = &said;
+        if (as.state == PPOD_WAITS)
+            end_waiting(g, &as);
+        else if (as.state != PPOD_GONE)
+            end_queued(g, &as);
+        else if (is_too_slow(g, &as))
+            judge_slow(g, &as);
+        if (said.verdict < PLAN_UNSURE)
+            continue;
+        said.blocker.message =
+            arena_printf(g->arena, "the replacement of %s comes here and does not get away: %s",
+                         original(g, &as)->pod->meta.name, said.blocker.message);
+    }
+    if (said.verdict < PLAN_UNSURE)
+        said.blocker = (struct plan_blocker){
+            .code = BLOCKER_MAX_UNAVAILABLE,
+            .object = "",
+            .message = n->state == PNODE_WAITS ? "its turn does not come: others keep theirs"
+                                               : "it is not done in the time that it has",
+            .help = ""};
+    n->pub->blocker = said.blocker;
+    n->pub->verdict = n->pub->itself = PLAN_UNSURE; /* it may as well go elsewhere */
+}
+
+/* Replacements of which nobody has looked whether there is room: what is not known is not well. */
+static void tell_unread(struct planning *g, struct pnode *n) {
+    const struct ppod *first = NULL;
+    size_t pods = 0;
+    for (size_t i = 0; i < n->own; i++) {
+        const struct ppod *p = &g->pods.p[n->pods.p[i]];
+        if (!p->copy || p->to || p->homeless || !room_unread(g->room, p->pod))
+            continue;
+        first = first ? first : p;
+        pods++;
+    }
+    if (!first)
+        return;
+    n->pub->blocker = (struct plan_blocker){
+        .code = BLOCKER_FORBIDDEN,
+        .object = plan_full_name(g, &first->pod->meta),
+        .message = arena_printf(g->arena,
+                                "whether there is room for the replacements of %zu pod%s is not "
+                                "known: their volumes cannot be looked at",
+                                pods, pods == 1 ? "" : "s"),
+        .help = "give the permission to list persistentvolumes, persistentvolumeclaims and "
+                "storageclasses"};
+    n->pub->verdict = n->pub->itself = PLAN_UNSURE;
+}
+
 void plan_tell(struct planning *g) {
     struct plan *out = g->out;
+    for (unsigned i = 0; i < g->pods.len; i++)
+        if (has_place(&g->pods.p[i]))
+            *vec_push(&g->placed) = i;
     for (size_t i = 0; i < g->own_pods; i++)
         tell_pod(g, &g->pods.p[i]);
     for (size_t i = g->own_pods; i < g->pods.len; i++)
@@ -267,9 +472,13 @@ void plan_tell(struct planning *g) {
             n->pub->verdict = MAX_OF(n->pub->verdict, v);
         }
         n->pub->verdict = MAX_OF(n->pub->verdict, plan_finding_verdict(n->pub->finding));
-        if (n->ends == PLAN_NO_TIME) /* a pod that came later keeps it */
-            n->pub->verdict = MAX_OF(n->pub->verdict, PLAN_UNSURE);
+        if (n->ends == PLAN_NO_TIME && n->pub->verdict < PLAN_UNSURE)
+            tell_node(g, n);
+        else if (n->pub->verdict < PLAN_UNSURE)
+            tell_unread(g, n);
     }
+    tell_chances(g);
+    vec_done(&g->placed);
     out->most_at_once = g->most;
     sort_nodes(g);
 }

@@ -57,6 +57,10 @@ bool pod_tolerates_cordon(const struct pod *pod) {
     return false;
 }
 
+bool pod_may_return(const struct pod *pod) {
+    return pod_role(pod) == POD_MOVES && pod_tolerates_cordon(pod);
+}
+
 static bool term_names_host(const struct node_term *term) {
     for (size_t i = 0; i < list_len(term->exprs); i++)
         if (str_same(term->exprs[i].key, HOSTNAME_LABEL) && str_same(term->exprs[i].op, "In") &&
@@ -99,17 +103,27 @@ const char *pod_pinned_to(const struct pod *pod, const struct store *replica_set
     return r ? r->template_node : NULL;
 }
 
-void pod_foreign_finalizers(const struct pod *pod, struct str *out) {
+static bool is_own_finalizer(const char *name) {
     static const char *const own[] = {"batch.kubernetes.io/job-tracking", "foregroundDeletion",
                                       "orphan"};
+    for (size_t k = 0; k < ARRAY_LEN(own); k++)
+        if (streq(name, own[k]))
+            return true;
+    return false;
+}
+
+void pod_foreign_finalizers(const struct pod *pod, struct str *out) {
     size_t told = 0;
-    for (size_t i = 0; i < list_len(pod->meta.finalizers); i++) {
-        bool known = false;
-        for (size_t k = 0; k < ARRAY_LEN(own); k++)
-            known |= streq(pod->meta.finalizers[i], own[k]);
-        if (!known)
+    for (size_t i = 0; i < list_len(pod->meta.finalizers); i++)
+        if (!is_own_finalizer(pod->meta.finalizers[i]))
             str_addf(out, "%s%s", told++ ? ", " : "", pod->meta.finalizers[i]);
-    }
+}
+
+const char *pod_finalizer(const struct pod *pod) {
+    for (size_t i = 0; i < list_len(pod->meta.finalizers); i++)
+        if (!is_own_finalizer(pod->meta.finalizers[i]))
+            return pod->meta.finalizers[i];
+    return NULL;
 }
 
 bool node_is_lost(const struct node *node) {

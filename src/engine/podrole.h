@@ -17,6 +17,10 @@ enum pod_role {
     POD_LEAVING,  /* terminating already */
 };
 
+/* Seconds after the end of its grace period that a pod is called stuck: kubelets report within 10.
+ * A copy keeps such pods, too. */
+enum { POD_STUCK_AFTER = 60 };
+
 /* A DaemonSet of any API group counts (OpenKruise has its own). */
 enum pod_role pod_role(const struct pod *pod);
 /* Has emptyDir volumes and still runs. */
@@ -25,6 +29,10 @@ bool pod_ready(const struct pod *pod);
 bool pod_finished(const struct pod *pod);
 /* Would be scheduled onto a node that is cordoned. */
 bool pod_tolerates_cordon(const struct pod *pod);
+/* The first finalizer that not Kubernetes itself takes off, or NULL. */
+const char *pod_finalizer(const struct pod *pod);
+/* Evicted, it is made anew and may be put on the cordoned node again. */
+bool pod_may_return(const struct pod *pod);
 /* Its selector or affinity names one node alone. */
 bool pod_wants_one_node(const struct pod *pod);
 /* The node that its template names in spec.nodeName, or NULL: none, or its owner is not in the

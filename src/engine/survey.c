@@ -11,11 +11,12 @@
 #include "engine/budget.h"
 #include "engine/next_mark.h"
 #include "engine/podrole.h"
+#include "engine/rules.h"
 
 enum {
     /* A pod that still terminates this long after its grace period ended is stuck: kubelets report
      * within 10 s or so. */
-    STUCK_AFTER = 60,
+    STUCK_AFTER = POD_STUCK_AFTER,
 };
 
 /* Marks on nodes that others set: seed 002's reboot manager, kured, Flatcar's update operator. */
@@ -36,6 +37,7 @@ const char *node_phase_word(enum node_phase phase) {
 
 struct taking {
     struct pdbs *pdbs;
+    struct rules *rules; /* as a drain has them that is given none: marks */
     struct arena *arena;
     int64_t now;
     VEC(struct survey_blocker) blockers; /* of the node at hand */
@@ -143,11 +145,44 @@ static void look_at_finalizers(struct taking *t, const struct survey_node *sn,
           1);
 }
 
+/* What a drain that has begun waits for it tells itself: it may have other rules. */
+static void look_at_marks(struct taking *t, const struct survey_node *sn, const struct pod *pod,
+                          const struct rule_verdict *rule) {
+    const char *name = full_name(t, &pod->meta);
+    if (is_drained(sn->node))
+        return;
+    if (rule->action == RULE_HOLD)
+        block(t, BLOCKER_DO_NOT_DISRUPT, name,
+              arena_printf(t->arena, "pod %s is marked %s", name, rule->name), 1);
+    else if (rule->action == RULE_WAIT)
+        block(t, BLOCKER_JOB_RUNNING, name,
+              arena_printf(t->arena, "pod %s shall finish by itself (%s)", name, rule->name), 1);
+}
+
+/* The pods of one owner are one blocker. */
+static void look_at_returning(struct taking *t, const struct survey_node *sn,
+                              const struct pod *pod) {
+    if (!pod_may_return(pod) || is_drained(sn->node))
+        return;
+    const struct owner *o = meta_controller(&pod->meta);
+    const char *object = arena_printf(t->arena, "%s/%s", strna(pod->meta.ns), strna(o->name));
+    block(t, BLOCKER_RETURNS, object,
+          arena_printf(t->arena, "pods of %s %s tolerate the cordon and may come back",
+                       strna(o->kind), object),
+          1);
+}
+
 static void look_at_pod(struct taking *t, struct survey_node *sn, const struct pod *pod) {
     enum pod_role role = pod_role(pod);
+    struct rule_verdict rule;
     sn->pods++;
     if (role == POD_LEAVING || (role == POD_FINISHED && pod->meta.deleted)) {
         look_at_leaving(t, sn, pod);
+        return;
+    }
+    rules_apply(t->rules, pod, &rule);
+    if (rule.action == RULE_SKIP) {
+        sn->stays++;
         return;
     }
     switch (role) {
@@ -170,6 +205,8 @@ static void look_at_pod(struct taking *t, struct survey_node *sn, const struct p
     sn->moves++;
     if (pod_has_local_data(pod))
         block(t, BLOCKER_LOCAL_STORAGE, "", "pods with emptyDir data", 1);
+    look_at_marks(t, sn, pod, &rule);
+    look_at_returning(t, sn, pod);
     look_at_finalizers(t, sn, pod);
     look_at_budgets(t, pod);
 }
@@ -290,7 +327,7 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
                  struct arena *arena, struct survey *out) {
     size_t n, kept = 0;
     const struct object **sorted = store_sorted(nodes, &n);
-    struct taking t = {.pdbs = pdbs, .arena = arena, .now = now};
+    struct taking t = {.pdbs = pdbs, .rules = rules_new(), .arena = arena, .now = now};
     struct survey_node *list = arena_alloc(arena, (n + 1) * sizeof *list);
     for (size_t i = 0; i < n; i++) {
         const struct node *node = (const struct node *)sorted[i];
@@ -300,6 +337,7 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
         look_at_node(&t, &list[kept++], pods, by_node);
     }
     vec_done(&t.blockers);
+    rules_free(t.rules);
     free(sorted);
     *out = (struct survey){list, kept, now};
 }

@@ -276,25 +276,18 @@ struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const str
     return l;
 }
 
-/* The one that fewer pods would miss: the narrower, and of equal ones the looser. */
-static bool is_spare(const struct pdb *a, const struct pdb *than) {
-    if (a->expected != than->expected)
-        return a->expected < than->expected;
-    return a->allowed > than->allowed;
-}
-
 struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdbs, size_t n_pdbs,
                                   const struct pod *const *pods, size_t n) {
     _cleanup_str_ struct str names = STR_INIT;
     const struct pdb *spare = pdbs[0], *kept = pdbs[0];
     for (size_t i = 0; i < n_pdbs; i++) {
         str_addf(&names, "%s%s", i ? ", " : "", strna(pdbs[i]->meta.name));
-        if (i && is_spare(pdbs[i], spare))
-            spare = pdbs[i];
+        if (budget_better(pdbs[i], kept))
+            kept = pdbs[i];
     }
     for (size_t i = 0; i < n_pdbs; i++)
-        if (pdbs[i] != spare)
-            kept = pdbs[i];
+        if (pdbs[i] != kept)
+            spare = pdbs[i];
     struct why_link *l =
         why_link_new(m, BLOCKER_MULTIPLE_PDBS, kind_pdb.name,
                      arena_printf(m->arena, "%s/{%s}", strna(pods[0]->meta.ns), str_get(&names)),

@@ -9,7 +9,7 @@
 
 enum {
     /* As a drain counts (engine/drain_pod.c): kubelets report within 10 s or so. */
-    STUCK_AFTER = 60,
+    STUCK_AFTER = POD_STUCK_AFTER,
 };
 
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
@@ -50,7 +50,9 @@ static enum weight weight_of(const struct making *m, int reason) {
         return m->out->draining ? WEIGHT_NONE : WEIGHT_FLAG;
     if (reason == REASON_FINALIZER)
         return WEIGHT_WAIT;
-    if (reason >= BLOCKER_CODES || reason == BLOCKER_RETURNS)
+    if (reason == BLOCKER_RETURNS) /* a drain that has begun tells when it comes about */
+        return m->out->draining ? WEIGHT_NONE : WEIGHT_WAIT;
+    if (reason >= BLOCKER_CODES)
         return WEIGHT_NONE;
     return blocker_row((enum blocker_code)reason)->severity == SEVERITY_ERROR ? WEIGHT_NEVER
                                                                               : WEIGHT_WAIT;
@@ -174,13 +176,13 @@ static void look_at_going(struct sorting *s, const struct pod *pod) {
     const char *pinned = template_node(m, pod);
     if (!str_empty(pinned) && str_same(pinned, pod->node_name))
         note(s, BLOCKER_PINNED, arena_printf(m->arena, "%s/%s", strna(pod->meta.ns), o->name), pod);
-    else if (o && pod_tolerates_cordon(pod))
+    else if (pod_may_return(pod))
         note(s, BLOCKER_RETURNS, "", pod);
     look_at_budgets(s, pod);
     const struct pv *pv = local_volume(m, pod);
     if (pv)
         note(s, REASON_LOCAL_VOLUME, "", pod);
-    else if (o && str_empty(pinned) && pod_wants_one_node(pod))
+    else if (o && str_empty(pinned) && pod_wants_one_node(pod) && !pod_may_return(pod))
         note(s, REASON_ONE_NODE, "", pod);
     const char *finalizers = finalizers_of(m, pod);
     if (*finalizers)
@@ -313,8 +315,10 @@ static struct why_link *returns_link(struct making *m, const struct group *g) {
                                   ": the scheduler may put %s back on the cordoned node",
                                   plural(g->pods.len, "it tolerates", "they tolerate"),
                                   plural(g->pods.len, "it", "them")));
-    l->blocks = false;
-    l->severity = SEVERITY_INFO;
+    if (m->out->draining || m->pod) {
+        l->blocks = false;
+        l->severity = SEVERITY_INFO;
+    }
     why_link_remedy(m, l, WHY_RISK_LOW, "take the toleration out of the template", NULL,
                     "its pods are made anew");
     return l;

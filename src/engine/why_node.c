@@ -252,7 +252,13 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
     else if (!(c->never + c->flag + c->wait) && c->homeless)
         say_homeless(c->homeless, pods, out);
     else if (!(c->never + c->flag + c->wait))
-        str_addf(out, "nothing forbids a drain: %u pod%s to move", pods, pods == 1 ? "" : "s");
+        /* Without room a drain may well not end: replacements that stay Pending use up budgets. */
+        str_addf(out, "nothing forbids a drain: %u pod%s to move%s%s%s", pods, pods == 1 ? "" : "s",
+                 m->w->room ? "" : ", if ",
+                 m->w->room  ? ""
+                 : pods == 1 ? "it finds"
+                             : "they find",
+                 m->w->room ? "" : " room (--room looks for it)");
     else {
         str_addf(out, "a drain would %s: ",
                  c->flag    ? "be refused" /* as a whole, before anything is touched */

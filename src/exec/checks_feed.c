@@ -75,6 +75,10 @@ static bool source_wanted(const struct checks_feed *f, size_t source) {
     return false;
 }
 
+static bool is_unread(const struct checks_feed *f, size_t source) {
+    return f->opts.unread && f->opts.unread[source];
+}
+
 /* --- reading --- */
 
 static void on_told(void *arg) {
@@ -238,7 +242,7 @@ static bool same_group(const struct kind *a, const struct kind *b) {
 /* It has something to tell about this source. */
 static bool is_about(const struct question *q, size_t source) {
     const struct source *s = &q->feed->sources[source];
-    return is_custom(s) && source_wanted(q->feed, source) &&
+    return is_custom(s) && source_wanted(q->feed, source) && !is_unread(q->feed, source) &&
            (!q->kind || same_group(q->kind, s->what->kind));
 }
 
@@ -411,6 +415,8 @@ struct checks_feed *checks_feed_new(struct kube_client *client,
     for (size_t i = 0; i < CHECK_SOURCES; i++) {
         f->sources[i] = (struct source){.feed = f, .what = &check_sources[i]};
         f->versions[i].feed = f;
+        if (is_unread(f, i) && source_wanted(f, i))
+            set_input(&f->sources[i], READ_FAILED, opts->unread[i]);
     }
     f->groups.feed = f;
     f->told = loop_timer_new(client->loop, on_told, f);

@@ -27,6 +27,9 @@ struct checks_feed_opts {
     const struct store *nodes;
     int page;      /* objects a page; 0: the reflector's own */
     uint64_t seed; /* of the jitter */
+    /* By source: why it cannot be read, as is known before, and so it is not tried. NULL: it is
+     * not known, of one or of all. */
+    const char *const *unread;
     /* Everything that is there was read, or cannot be. Called once, from the loop. */
     void (*ready)(void *arg);
     /* Something has changed after that; may be NULL. */

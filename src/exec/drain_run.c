@@ -210,6 +210,7 @@ static void feed_checks(struct drain_run *r) {
                                                            .nodes = all ? r->cluster.nodes : NULL,
                                                            .page = r->opts.page,
                                                            .seed = r->opts.seed,
+                                                           .unread = r->opts.checks_unread,
                                                            .ready = on_checks_ready,
                                                            .changed = on_checks_changed,
                                                            .arg = r});
@@ -315,8 +316,10 @@ static void do_without(struct feed *f, const char *message) {
         r->cluster.attachments_known = false;
     if (f->need == OWNERS)
         r->cluster.owners_watched = false;
+    bool asks_nobody = f->need == BUDGETS && r->opts.drain.dry_run == DRY_RUN_CLIENT;
     _cleanup_free_ char *text =
-        xasprintf("cannot list %s: %s; %s", f->kind->resource, message, consequences[f->need]);
+        xasprintf("cannot list %s: %s; %s", f->kind->resource, message,
+                  asks_nobody ? "what they do not allow is not known" : consequences[f->need]);
     remark(r, text);
     /* What is refused is not asked for again. A reflector cannot be freed in its own callback. */
     f->later = loop_timer_new(r->client->loop, on_drop, f);
@@ -517,10 +520,9 @@ static void feed_all(struct drain_run *r) {
         feed(r, c->nodes, NEED, NULL);
         feed(r, c->pods, NEED, NULL);
     }
-    if (r->opts.drain.dry_run != DRY_RUN_CLIENT) {
-        feed(r, c->budgets, BUDGETS, NULL);
+    feed(r, c->budgets, BUDGETS, NULL);
+    if (r->opts.drain.dry_run != DRY_RUN_CLIENT)
         feed(r, c->attachments, VOLUMES, NULL);
-    }
     if (r->opts.drain.wait_rescheduled || r->opts.drain.surge) {
         c->owners_watched = true;
         feed(r, c->replica_sets, OWNERS, NULL);

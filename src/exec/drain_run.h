@@ -23,7 +23,8 @@ struct drain_run_opts {
     struct drain_opts drain;
     const char *const *names; /* of the nodes; copied */
     size_t n_names;
-    bool checks;   /* storage and quorums are asked: drain.checks is filled in */
+    bool checks;                      /* storage and quorums are asked: drain.checks is filled in */
+    const char *const *checks_unread; /* what of it cannot be read: see checks_feed.h */
     bool selected; /* by a selector: one that is gone by now is left out, and said */
     int page;      /* objects a page of a list; 500 when 0 */
     uint64_t seed;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/podrole.h"
 #include "sim/api/names.h"
 #include "sim/api/rules.h"
 #include "sim/fleet/static_pods.h"
@@ -13,7 +14,7 @@
 #include "sim/restore_internal.h"
 #include "sim/schema/text_read.h"
 
-/* So long something may take that usually does not: then it is stuck. */
+/* So long a pod may take to start: then it is stuck. */
 #define PATIENCE SEC(300)
 
 /* --- what pods need --- */
@@ -78,7 +79,7 @@ static void mark_stuck(const struct restore *r, json_t *obj) {
     int64_t deleted = restore_time(meta_of(obj), "deletionTimestamp");
     if (streq(phase, "Succeeded") || streq(phase, "Failed"))
         return;
-    if (deleted && deleted < now - PATIENCE)
+    if (deleted && deleted < now - SEC(POD_STUCK_AFTER))
         annotate(obj, SIM_ANNOTATION "stop", "stuck");
     if (streq(phase, "Running")) {
         if (!restore_is_true(restore_condition(status, "Ready")))

@@ -121,6 +121,7 @@ class Told(Case):
         """They mean the same: what is refused without is done with."""
         d = self.document("pinned", "w1", code=FAILED)
         self.assertEqual(d["nodes"][0]["phase"], "refused")
+        self.assertEqual({p["code"] for p in d["left"] if p["why"].startswith("refused: ")}, {"BarePod"}, d["left"])
         d = self.document("pdb-stuck", "w1", "--timeout", "90s", code=BLOCKED)
         self.assertEqual((d["nodes"][0]["phase"], d["haltedRuns"]), (TIMED_OUT, 0))
         self.assertTrue(85 < d["took"]["p50"] < 100, d["took"])
@@ -194,7 +195,7 @@ class History(Case):
         d = self.document("happy", "w1", "--runs", "2")
         self.assertEqual(d["basis"]["controlPlane"], {"drains": 0, "assumed": True, "answer": {"least": 0.02, "most": 0.4},
                                                       "step": {"least": 0, "most": 0}, "budget": {"least": 0, "most": 0},
-                                                      "begin": {"least": 0, "most": 0}})
+                                                      "begin": {"least": 0, "most": 0}, "times": {"least": 1, "most": 1}})
         words = " ".join(self.rehearse("happy", "w1", "--runs", "2").out.split())
         self.assertIn("A request to the API is assumed to take 20 to 400 ms", words)
         path = self.directory / "lags"
@@ -204,10 +205,26 @@ class History(Case):
         d = self.document("happy", "w1", "--runs", "40", "--history", str(path))
         self.assertEqual(d["basis"]["controlPlane"], {"drains": 2, "assumed": False, "answer": {"least": 0.01, "most": 3},
                                                       "step": {"least": 0.03, "most": 2.5}, "budget": {"least": 0.1, "most": 1},
-                                                      "begin": {"least": 0, "most": 0}})
+                                                      "begin": {"least": 0, "most": 0}, "times": {"least": 0.75, "most": 6}})
         words = " ".join(self.rehearse("happy", "w1", "--runs", "2", "--history", str(path)).out.split())
-        self.assertIn("A request to the API takes 10 to 3000 ms, a step of a controller or the scheduler 30 to 2500 ms, a budget to be "
-                      "counted anew 100 to 1000 ms, as in 2 earlier drains.", words)
+        self.assertIn("A request to the API took 10 to 3000 ms, a step of a controller or the scheduler 30 to 2500 ms, a budget to be "
+                      "counted anew 100 to 1000 ms, in 2 earlier drains. How busy it will be is not known: each run takes 0.75 to 6 "
+                      "times that.", words)
+
+    def test_slow_to_begin(self) -> None:
+        """A drain that took long to begin is one that is drained later, not one that never is."""
+        path = self.directory / "begin"
+        path.write_text(json.dumps({"v": 1, "drain": "a", "workload": "a/Pod/b", "stop": 1, "answer": 0.01, "begin": 900}) + "\n")
+        d = self.document("happy", "w1", "--history", str(path))
+        self.assertEqual((d["wholeRuns"], d["haltedRuns"], d["nodes"][0]["drainedRuns"]), (10, 0, 10))
+        self.assertTrue(all(run["drained"] == 1 and run["took"] > 600 for run in d["runs"]), d["runs"])
+
+    def test_long_ago(self) -> None:
+        """A pod that took days to go does not make the history useless."""
+        path = self.directory / "days"
+        path.write_text(json.dumps({"v": 1, "drain": "a", "workload": "a/Pod/b", "stop": 300000}) + "\n")
+        d = self.document("happy", "w1", "--runs", "1", "--history", str(path))
+        self.assertEqual(d["basis"]["observations"], 0)
 
     def test_what_drain_writes(self) -> None:
         """A line for each pod that goes and for each that comes instead; a rehearsal goes by both."""
@@ -310,7 +327,7 @@ class Checks(Case):
                                         "status": status})
         self.assertEqual(code, 201, answer)
 
-    def volume(self, sim: Sim, replicas: int = 2, **status: str) -> None:
+    def volume(self, sim: Sim, replicas: int | str = 2, **status: str) -> None:
         sim.client.patch("/apis/longhorn.io/v1beta2/namespaces/default/volumes/v", {"spec": {"numberOfReplicas": replicas}, "status": status})
 
     def replica(self, sim: Sim, node: str, **spec: str) -> None:
@@ -336,6 +353,7 @@ class Checks(Case):
                 self.assertEqual(said["nodes"][0]["phase"], "refused")
                 self.assertIn("longhorn: ", said["nodes"][0]["error"])
                 self.assertIn(said["nodes"][0]["error"], done.err)
+                self.assertEqual(said["nodes"][0]["code"], "LastReplica")
                 self.assertEqual(said["basis"]["objectsNotSimulated"], 0)
             with self.subTest("waits, and the copy has nobody who ends it"):
                 self.replica(sim, "w2", failedAt="", healthyAt="2026-11-15T08:00:00Z")
@@ -352,6 +370,13 @@ class Checks(Case):
                 self.assertIn("nobody rebuilds, moves or heals anything in a rehearsal", words)
                 self.assertIn("with --skip-check longhorn --reason WHY what follows is rehearsed", words)
                 self.assertEqual(run("rehearse", "w1", "--runs", "2", *skip, "--snapshot", path).code, DONE)
+            with self.subTest("what cannot be read is not well in a copy either"):
+                self.volume(sim, replicas="two", state="detached", robustness="unknown", currentNodeID="")
+                said, done = self.both(sim, "w1", "--timeout", "5s")
+                self.assertEqual((said["exitCode"], done.code), (BLOCKED, BLOCKED), (said["waits"], done.err))
+                self.assertEqual([(w["code"], w["check"]) for w in said["waits"]], [("CheckUnknown", "longhorn")])
+                self.assertIn("CheckUnknown", done.err)
+                self.volume(sim)
             with self.subTest("passes"):
                 self.volume(sim, state="detached", robustness="unknown", currentNodeID="")
                 said, done = self.both(sim, "w1", "--timeout", "10m")

@@ -96,11 +96,12 @@ static void what_checks_say(void **state) {
                         "    the only healthy replica is here\n"
                         "      - add a replica\n"
                         "\n"
-                        "Nothing of 1 pod and 0 budgets would block a drain of any node.\n"
+                        "A drain of 2 of 2 nodes would be blocked: w[1-2]\n"
                         "0 ok, 2 warnings, 0 bad\n");
     str_done(&term.buf);
     doctor_json(&report, &json);
     _cleanup_json_ json_t *doc = json_loads(str_get(&json), 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(doc, "blockedNodes")), 2);
     const json_t *first = json_array_get(json_object_get(doc, "checks"), 0);
     assert_string_equal(json_str(json_object_get(first, "finding"), "code"), "LastReplica");
     assert_int_equal(json_array_size(json_object_get(first, "nodes")), 2);

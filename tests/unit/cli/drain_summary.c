@@ -107,6 +107,15 @@ static void dry_run(void **state) {
     assert_string_equal(str_get(&out), "Dry run: 1 of 1 node would be drained, 3 pods would go\n"
                                        " \u2713 w1  would be drained\n"
                                        "Nothing was changed.\n");
+    /* what a drain would wait for: kubectl's dry run says that it is drained all the same */
+    str_reset(&out);
+    pod_block(n, f.nodes[0]->pods[0], PDB_BLOCKER(T0, 0));
+    summarize(&f, &utf8, true, &out);
+    assert_non_null(strstr(str_get(&out), "Dry run: 0 of 1 node would be drained, 2 pods would go\n"
+                                          " ! w1  would wait for 1 pod\n"
+                                          "     "));
+    assert_non_null(strstr(str_get(&out), ": PDBNoBudget "));
+    assert_null(strstr(str_get(&out), "w1  would be drained"));
     fleet_done(&f);
 }
 

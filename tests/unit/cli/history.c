@@ -57,6 +57,33 @@ static void test_read(void **state) {
     habits_free(h);
 }
 
+/* A drain may wait for a pod for days, and writes it down: that is no habit, but the rest of the
+ * file is as good as it was. */
+static void test_long(void **state) {
+    (void)state;
+    struct habits *h = habits_new();
+    struct lags lags = {0};
+    struct history_seen n;
+    assert_int_equal(
+        read_lags("{\"v\":1,\"workload\":\"a/Pod/p\",\"stop\":259200.5,\"answer\":0.02}\n"
+                  "{\"v\":1,\"workload\":\"a/Pod/p\",\"stop\":86400}\n"
+                  "{\"v\":1,\"workload\":\"a/Pod/q\",\"stop\":9,\"begin\":90000}\n",
+                  h, &lags, &n, NULL),
+        0);
+    assert_int_equal(n.observations, 2);
+    assert_int_equal(habits_median(h, "a/Pod/p", HABIT_STOP), SEC(86400));
+    assert_int_equal(habits_median(h, "a/Pod/q", HABIT_STOP), SEC(9));
+    assert_int_equal(lags_basis(&lags).drains, 1);
+    assert_int_equal(lags_basis(&lags).begin[1], 0);
+    /* a line that says nothing is whole all the same */
+    assert_int_equal(
+        read_text("{\"v\":1,\"workload\":\"a/Pod/p\",\"up\":90000}\n{\"v\":\n", h, &n, NULL), 0);
+    assert_int_equal(n.observations, 0);
+    assert_int_equal(n.cut, 1);
+    lags_done(&lags);
+    habits_free(h);
+}
+
 static void test_bad(void **state) {
     (void)state;
     static const char *const bad[][2] = {
@@ -197,10 +224,46 @@ static void test_turn(void **state) {
     history_log_done(&log);
 }
 
+/* How long a drain takes to begin is told once, and never when it had to wait. */
+static void test_begin(void **state) {
+    (void)state;
+    static const struct {
+        enum drain_phase phase;
+        enum blocker_code code; /* BLOCKER_CODES: it does not wait */
+        bool told;
+    } cases[] = {
+        {DRAIN_WAITING, BLOCKER_CODES, true},
+        {DRAIN_WAITING, BLOCKER_MAX_UNAVAILABLE, true}, /* the others have begun */
+        {DRAIN_WAITING, BLOCKER_CHECK_UNKNOWN, false},
+        {DRAIN_CORDONING, BLOCKER_FORBIDDEN, false},
+        {DRAIN_DETACHING, BLOCKER_VOLUME_ATTACHED, true},
+    };
+    const struct drain_pod pod = {.ns = "shop",
+                                  .name = "web",
+                                  .state = DRAIN_POD_GONE,
+                                  .first_try = SEC(903),
+                                  .accepted = SEC(904),
+                                  .gone = SEC(905)};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct history_log log = {.drain = "d", .started = SEC(3)};
+        const struct drain_node node = {.name = "w1", .phase = cases[i].phase};
+        _cleanup_str_ struct str out = STR_INIT;
+        if (cases[i].code != BLOCKER_CODES)
+            history_waits(&log, &node, &(struct drain_blocker){.code = cases[i].code});
+        history_line(&log, &node, &pod, SEC(905), &out);
+        history_line(&log, &node, &pod, SEC(905), &out);
+        const char *first = strstr(str_get(&out), "\"begin\":900.000");
+        assert_int_equal(first != NULL, cases[i].told);
+        assert_null(first ? strstr(first + 1, "\"begin\"") : NULL);
+        history_log_done(&log);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),       cmocka_unit_test(test_bad),  cmocka_unit_test(test_line),
-        cmocka_unit_test(test_start_line), cmocka_unit_test(test_turn),
+        cmocka_unit_test(test_start_line), cmocka_unit_test(test_turn), cmocka_unit_test(test_long),
+        cmocka_unit_test(test_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

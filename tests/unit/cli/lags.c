@@ -126,6 +126,8 @@ static void test_begin(void **state) {
     struct lags_basis b = lags_basis(&l);
     assert_int_equal(b.begin[0], 0);
     assert_int_equal(b.begin[1], SEC(2));
+    assert_true(b.times[0] == 0.75 && b.times[1] == 6);
+    assert_true(lags_basis(NULL).times[0] == 1 && lags_basis(NULL).times[1] == 1);
     int64_t most = 0;
     for (uint64_t seed = 0; seed < 100; seed++)
         most = MAX_OF(most, lags_draw(&l, seed).begin);

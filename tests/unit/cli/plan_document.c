@@ -8,12 +8,15 @@
 static json_t *document(struct plan_site *f) {
     _cleanup_str_ struct str text = STR_INIT;
     char *flags[] = {(char *)"--force", (char *)"--reason=it's \"late\""};
+    static const char *const unread[] = {"persistentvolumes", "persistentvolumeclaims"};
     json_error_t error;
     plan_document(&(struct plan_shown){.plan = &f->plan,
                                        .id = "0123456789abcdef",
                                        .cluster = "https://127.0.0.1:6443",
                                        .flags = flags,
                                        .n_flags = ARRAY_LEN(flags),
+                                       .unread = unread,
+                                       .n_unread = f->no_storage ? 2 : 0,
                                        .now = f->w.now.wall},
                   &text);
     json_t *doc = json_loads(str_get(&text), JSON_REJECT_DUPLICATES, &error);
@@ -103,6 +106,24 @@ static void what_does_not_happen_is_absent(void **state) {
     json_decref(doc);
 }
 
+/* What could not be read is told, and what nobody knows because of it. */
+static void what_was_not_read_is_told(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    dw_pod(&f->w, "a", "w0",
+           "{'spec':{'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'data'}}]}}");
+    f->no_storage = true;
+    make(f, "w0", NULL);
+    json_t *doc = document(f);
+    assert_string_equal(dw_str(doc, "unread.1"), "persistentvolumeclaims");
+    assert_members(dw_at(doc, "nodes.0"), "name uid verdict blocker begins ends least pods");
+    assert_string_equal(dw_str(doc, "nodes.0.verdict"), "unsure");
+    assert_members(dw_at(doc, "nodes.0.blocker"), "code object message help hint clears");
+    assert_string_equal(dw_str(doc, "nodes.0.blocker.code"), "Forbidden");
+    assert_string_equal(dw_str(doc, "nodes.0.pods.0.verdict"), "goes");
+    json_decref(doc);
+}
+
 static void an_empty_plan_is_a_document(void **state) {
     struct plan_site *f = *state;
     make(f, NULL);
@@ -169,11 +190,9 @@ static void the_id_is_of_what_the_plan_rests_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        PLAN_TEST(what_goes_has_its_times),
-        PLAN_TEST(what_does_not_happen_is_absent),
-        PLAN_TEST(an_empty_plan_is_a_document),
-        PLAN_TEST(hostile_texts_stay_texts),
-        PLAN_TEST(the_id_is_of_what_the_plan_rests_on),
+        PLAN_TEST(what_goes_has_its_times),   PLAN_TEST(what_does_not_happen_is_absent),
+        PLAN_TEST(what_was_not_read_is_told), PLAN_TEST(an_empty_plan_is_a_document),
+        PLAN_TEST(hostile_texts_stay_texts),  PLAN_TEST(the_id_is_of_what_the_plan_rests_on),
     };
     return cmocka_run_group_tests_name("cli/plan_document", tests, NULL, NULL);
 }

@@ -70,6 +70,24 @@ static void golden(void **state) {
     assert_golden("plan-40.txt", &out);
 }
 
+/* What is told of a node itself is told, and what the time leaves out. */
+static void nodes_have_their_own_words(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    use_utf8(NULL);
+    nodes(f, 2);
+    dw_pod(&f->w, "a", "w0",
+           "{'spec':{'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'data'}}]}}");
+    f->no_storage = true;
+    make(f, "w0", NULL);
+    show(f, 100, true, &out);
+    assert_non_null(strstr(str_get(&out),
+                           "\nIn the way\n"
+                           "  !  Forbidden default/a: whether there is room for the replacements"));
+    assert_non_null(strstr(str_get(&out), "     node w0; give the permission to list"));
+    assert_non_null(strstr(str_get(&out), "the volumes of 1 pod take to be detached\n"));
+}
+
 /* Every line but that of the command, which is to be copied as it is, fits the screen. */
 static void lines_fit_the_screen(void **state) {
     struct plan_site *f = *state;
@@ -170,6 +188,17 @@ static void nothing_can_be_drained(void **state) {
     assert_null(strstr(str_get(&out), "at least"));
     assert_non_null(strstr(str_get(&out), "\nIn the way\n  x  BarePod default/bare: "));
     assert_non_null(strstr(str_get(&out), "1 pod to evict: 1 never\n"));
+    assert_null(strstr(str_get(&out), "To run it"));
+    /* others of its node are no trouble of their own */
+    dw_pod(&f->w, "a", "w0", "{}");
+    dw_pod(&f->w, "b", "w0", "{}");
+    make(f, "w0", NULL);
+    str_reset(&out);
+    show(f, 200, true, &out);
+    const char *first = strstr(str_get(&out), "BarePod");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "BarePod"));
+    assert_non_null(strstr(first, "1 pod on w0, because of which 2 others stay there; "));
 }
 
 /* Many pods with the same trouble are one entry, with the nodes folded. */
@@ -215,6 +244,7 @@ static void hostile_names_are_made_printable(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PLAN_TEST(golden),
+        PLAN_TEST(nodes_have_their_own_words),
         PLAN_TEST(lines_fit_the_screen),
         PLAN_TEST(all_is_well),
         PLAN_TEST(long_names_are_whole),

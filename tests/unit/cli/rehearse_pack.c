@@ -10,6 +10,7 @@ static void test_round_trip(void **state) {
     a.moved = 3;
     *vec_push(&a.remarks) = xstrdup("a remark");
     a.nodes.p[0].error = xstrdup("an error");
+    a.nodes.p[0].code = BLOCKER_CHECK_UNKNOWN;
     rehearsal_pack(&a, &first);
     assert_true(rehearsal_unpack((struct view){first.p, first.len}, &b));
     assert_int_equal(b.seed, 77);
@@ -19,6 +20,8 @@ static void test_round_trip(void **state) {
     assert_int_equal(b.nodes.len, 2);
     assert_string_equal(b.nodes.p[0].error, "an error");
     assert_null(b.nodes.p[1].error);
+    assert_int_equal(b.nodes.p[0].code, BLOCKER_CHECK_UNKNOWN);
+    assert_int_equal(b.nodes.p[1].code, -1);
     assert_string_equal(b.nodes.p[1].pods.p[1].why, "PDBUnsatisfiable shop/db: never");
     assert_int_equal(b.nodes.p[1].pods.p[1].code, BLOCKER_PDB_UNSATISFIABLE);
     assert_null(b.nodes.p[1].pods.p[0].why);

@@ -128,7 +128,87 @@ static void test_refused(void **state) {
     assert_int_equal(r.nodes.p[0].phase, DRAIN_REFUSED);
     assert_int_equal(r.code, 1);
     assert_non_null(r.nodes.p[0].error);
+    assert_int_equal(r.nodes.p[0].code, -1); /* no check has denied it */
+    unsigned refused = 0;
+    for (size_t i = 0; i < r.nodes.p[0].pods.len; i++) {
+        const struct rehearsal_pod *p = &r.nodes.p[0].pods.p[i];
+        bool is = p->state == DRAIN_POD_REFUSED;
+        assert_int_equal(p->code, is ? BLOCKER_BARE_POD : -1);
+        refused += is;
+    }
+    assert_true(refused > 0);
     rehearsal_done(&r);
+}
+
+/* A program that took an hour to begin does so here, too, and goes on from there. */
+static void test_slow_start(void **state) {
+    (void)state;
+    struct site s;
+    struct rehearsal r;
+    struct lags lags = {0};
+    _cleanup_err_ struct err err = ERR_INIT;
+    lags_note(&lags, "a", &(struct lags_seen){MSEC(10), -1, -1, SEC(3600)});
+    site_open(&s, "happy");
+    struct rehearse_opts o = {.drain = &usual, .names = w1, .n_names = 1, .seed = 3, .lags = &lags};
+    assert_int_equal(rehearse_run(s.copy, &o, &r, &err), 0);
+    assert_false(r.halted);
+    assert_int_equal(r.code, 0);
+    assert_int_equal(r.nodes.len, 1);
+    assert_int_equal(r.nodes.p[0].phase, DRAIN_DONE);
+    assert_true(r.nodes.p[0].began > SEC(2000) && r.took > r.nodes.p[0].began);
+    rehearsal_done(&r);
+    site_close(&s);
+    lags_done(&lags);
+}
+
+/* A server that answers nothing in half an hour: its nodes are there, and none is drained. */
+static void test_no_beginning(void **state) {
+    (void)state;
+    struct site s;
+    struct rehearsal r;
+    struct lags lags = {0};
+    _cleanup_err_ struct err err = ERR_INIT;
+    lags_note(&lags, "a", &(struct lags_seen){SEC(7200), -1, -1, -1});
+    site_open(&s, "happy");
+    struct rehearse_opts o = {.drain = &usual, .names = w1, .n_names = 1, .seed = 3, .lags = &lags};
+    assert_int_equal(rehearse_run(s.copy, &o, &r, &err), 0);
+    assert_true(r.halted);
+    assert_int_equal(r.code, EXIT_BLOCKED);
+    assert_int_equal(r.nodes.len, 1);
+    assert_string_equal(r.nodes.p[0].name, "w1");
+    assert_int_equal(r.nodes.p[0].phase, DRAIN_WAITING);
+    assert_int_equal(r.nodes.p[0].began, -1);
+    rehearsal_done(&r);
+    site_close(&s);
+    lags_done(&lags);
+}
+
+/* What nobody could read of a system is not the same as no such system. */
+static void test_unread(void **state) {
+    (void)state;
+    assert_int_equal(rehearse_source("volumes.longhorn.io"), SOURCE_LONGHORN_VOLUMES);
+    static const char *const others[] = {"pods", "statefulsets.apps",  "longhorn.io",
+                                         "",     "volume.longhorn.io", "volumes.longhorn.io.x"};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_int_equal(rehearse_source(others[i]), CHECK_SOURCES);
+    const char *unread[CHECK_SOURCES] = {[SOURCE_LONGHORN_VOLUMES] = "forbidden"};
+    for (int skip = 0; skip < 2; skip++) {
+        struct site s;
+        struct rehearsal r;
+        struct drain_opts o = usual;
+        _cleanup_err_ struct err err = ERR_INIT;
+        o.skip_checks = skip ? 1u << (check_find("longhorn") - checks_table) : 0;
+        site_open(&s, "happy");
+        struct rehearse_opts opts = {
+            .drain = &o, .names = w1, .n_names = 1, .seed = 3, .unread = unread};
+        assert_int_equal(rehearse_run(s.copy, &opts, &r, &err), 0);
+        assert_int_equal(r.code, skip ? 0 : EXIT_BLOCKED);
+        assert_int_equal(r.halted, !skip);
+        assert_true(skip || r.waits.p[0].code == BLOCKER_CHECK_UNKNOWN);
+        assert_true(skip || strstr(r.waits.p[0].message, "forbidden"));
+        rehearsal_done(&r);
+        site_close(&s);
+    }
 }
 
 static void test_many_nodes(void **state) {
@@ -178,10 +258,12 @@ static void test_no_node(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drained), cmocka_unit_test(test_halted),
-        cmocka_unit_test(test_latency), cmocka_unit_test(test_timeout),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_many_nodes),
-        cmocka_unit_test(test_again),   cmocka_unit_test(test_no_node),
+        cmocka_unit_test(test_drained),      cmocka_unit_test(test_halted),
+        cmocka_unit_test(test_latency),      cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_many_nodes),
+        cmocka_unit_test(test_again),        cmocka_unit_test(test_no_node),
+        cmocka_unit_test(test_slow_start),   cmocka_unit_test(test_unread),
+        cmocka_unit_test(test_no_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

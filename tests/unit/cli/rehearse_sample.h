@@ -22,7 +22,8 @@ static inline struct rehearsal_node *sample_node(struct rehearsal *r, const char
     *n = (struct rehearsal_node){.name = xstrdup(name),
                                  .phase = phase,
                                  .began = began < 0 ? -1 : SEC(began),
-                                 .ended = ended < 0 ? -1 : SEC(ended)};
+                                 .ended = ended < 0 ? -1 : SEC(ended),
+                                 .code = -1};
     return n;
 }
 

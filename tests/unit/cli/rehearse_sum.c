@@ -135,11 +135,28 @@ static void test_empty(void **state) {
     assert_int_equal(s.n_nodes + s.n_waits + s.n_budgets + s.n_pods, 0);
 }
 
+/* One that came to a halt before it had any nodes has drained none. */
+static void test_no_beginning(void **state) {
+    (void)state;
+    struct rehearsal runs[2];
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct rehearse_sum s;
+    sample_good(&runs[0], 1, 10);
+    runs[1] = (struct rehearsal){.seed = 2, .halted = true, .code = EXIT_BLOCKED};
+    rehearse_sum(runs, 2, &arena, &s);
+    assert_int_equal(s.whole, 1);
+    assert_int_equal(s.halted, 1);
+    assert_int_equal(s.code, EXIT_BLOCKED);
+    assert_int_equal(s.nodes[0].drained, 1);
+    sample_done(runs, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantile), cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_good),     cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_all_halt), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_quantile),     cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_good),         cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_all_halt),     cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_no_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/snapshot_take.h"
 #include "model/foreign.h"
 
 /* S stands for something that nobody is to see. */
@@ -188,7 +189,7 @@ static void test_known(void **state) {
          ",\"spec\":{\"evictionStrategy\":\"LiveMigrate\",\"volumes\":[{\"cloudInitNoCloud\":{"
          "\"userData\":\"S\"}}]},\"status\":{\"nodeName\":\"w1\",\"interfaces\":[{\"ip\":\"S\"}]}}",
          "\"evictionStrategy\":\"LiveMigrate\""},
-        /* a shape that nobody knows: what it is called, and no more */
+        /* a shape that nobody knows: what it is called, and that it cannot be read */
         {"{\"kind\":\"x\",\"metadata\":" META ",\"spec\":\"S\",\"status\":[\"S\"]}",
          "\"name\":\"n\""},
         {"{\"metadata\":{\"name\":\"n\"}}", "\"name\":\"n\""},
@@ -203,6 +204,34 @@ static void test_known(void **state) {
                                     "\"VirtualMachineInstance\",\"metadata\":{"));
         _cleanup_json_ json_t *again = snapshot_known(&codec, &kind_vmi, known);
         assert_true(i > 0 || json_equal(again, known));
+    }
+    codec_done(&codec);
+    pool_free(pool);
+}
+
+/* What no check can read stays so: else it would be taken for something that is well. */
+static void test_unreadable(void **state) {
+    (void)state;
+    struct pool *pool = pool_new(type_drop);
+    struct codec codec;
+    codec_init(&codec, pool);
+    for (size_t i = 0; i < SNAPSHOT_KINDS; i++) {
+        const struct kind *kind = snapshot_kinds[i].custom;
+        if (!kind)
+            continue;
+        for (size_t k = 0; k < kind->type->n_fields; k++) {
+            const char *key = kind->type->fields[k].json;
+            if (!key || streq(key, "metadata"))
+                continue;
+            _cleanup_json_ json_t *obj =
+                json_pack("{s:{s:s}, s:[[s]]}", "metadata", "name", "n", key, "secret");
+            _cleanup_json_ json_t *known = snapshot_known(&codec, kind, obj);
+            _cleanup_free_ char *out = json_dumps(known, JSON_COMPACT);
+            _cleanup_free_ void *read = xcalloc(1, kind->type->size);
+            if (strstr(out, "secret") || !strstr(out, "\"name\":\"n\"") ||
+                !codec_json(&codec, kind->type, view_of(out), read, NULL))
+                fail_msg("%s %s: %s", kind->name, key, out);
+        }
     }
     codec_done(&codec);
     pool_free(pool);
@@ -223,9 +252,10 @@ static void test_definition(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secrets), cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_known),   cmocka_unit_test(test_definition),
-        cmocka_unit_test(test_odd),     cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_secrets),    cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_known),      cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_odd),        cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,7 @@ struct fixture {
     int fails;                       /* so many times it is overloaded first */
     bool longhorn;                   /* it is installed, an older one: without engines */
     bool blind;                      /* discovery says nothing */
+    bool other;                      /* Longhorn is there in another version */
 };
 
 static void status(struct server_conn *c, int code, const char *reason) {
@@ -94,9 +95,11 @@ static void handle(struct server_conn *c, const struct server_request *req, void
         status(c, 404, "NotFound");
     else if (!strcmp(req->path, "/apis"))
         server_reply(c, 200, JSON,
-                     f->longhorn ? "{\"groups\":[{\"name\":\"longhorn.io\",\"versions\":[{"
-                                   "\"groupVersion\":\"longhorn.io/v1beta2\"}]}]}"
-                                 : "{\"groups\":[]}");
+                     f->other      ? "{\"groups\":[{\"name\":\"longhorn.io\",\"versions\":[{"
+                                     "\"groupVersion\":\"longhorn.io/v1beta1\"}]}]}"
+                     : f->longhorn ? "{\"groups\":[{\"name\":\"longhorn.io\",\"versions\":[{"
+                                     "\"groupVersion\":\"longhorn.io/v1beta2\"}]}]}"
+                                   : "{\"groups\":[]}");
     else if (!strcmp(req->path, "/apis/longhorn.io/v1beta2"))
         server_reply(c, 200, JSON,
                      "{\"resources\":[{\"name\":\"volumes\"},{\"name\":\"replicas\"},"
@@ -257,6 +260,31 @@ static void test_custom_left_out(void **state) {
     assert_int_equal(lines(&f, "\"why\":\"discovery: "), CUSTOM);
     assert_non_null(strstr(f.said, "Note: what storage systems and databases have is left out: "));
     assert_int_equal(strcspn(f.said, "\n"), strlen(f.said) - 1); /* once */
+    end(&f);
+    /* of one system alone */
+    size_t system = 0;
+    for (size_t i = 0; i < SNAPSHOT_KINDS; i++)
+        system += streq(snapshot_kinds[i].version, "longhorn.io/v1beta2");
+    f = (struct fixture){.longhorn = true, .forbidden = "/apis/longhorn.io"};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(lines(&f, DEFINITION), 0);
+    assert_int_equal(lines(&f, "\"why\":\"discovery: no Forbidden\""), system);
+    assert_string_equal(f.said, "Note: what is in longhorn.io/v1beta2 is left out: discovery: no "
+                                "Forbidden\n");
+    end(&f);
+    f = (struct fixture){.other = true};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(lines(&f, "\"why\":\"the server does not have it as longhorn.io/v1beta2\""),
+                     system);
+    end(&f);
+    /* one that has gone between the two questions is not there */
+    f = (struct fixture){.longhorn = true, .missing = "/apis/longhorn.io"};
+    start(&f, handle);
+    assert_int_equal(take(&f), 0);
+    assert_int_equal(lines(&f, "longhorn"), 0);
+    assert_string_equal(f.said, "");
     end(&f);
 }
 

@@ -142,8 +142,37 @@ static void what_more_replicas_would_do(void **state) {
     }
 }
 
+/* Which of two that select the same pods stays: never the one that allows nothing. */
+static void which_of_two_is_kept(void **state) {
+    static const struct {
+        const char *kept, *other;
+    } cases[] = {
+        {"'spec':{'maxUnavailable':1},'status':{'expectedPods':3,'disruptionsAllowed':1}",
+         "'spec':{'maxUnavailable':0},'status':{'expectedPods':3}"},
+        /* short of pods for a while, against never */
+        {"'spec':{'maxUnavailable':1},'status':{'expectedPods':3,'desiredHealthy':2}",
+         "'spec':{'maxUnavailable':0},'status':{'expectedPods':9}"},
+        {"'spec':{'maxUnavailable':1},'status':{'expectedPods':9,'disruptionsAllowed':1}",
+         "'spec':{'maxUnavailable':1},'status':{'expectedPods':3,'disruptionsAllowed':1}"},
+        {"'spec':{'maxUnavailable':1},'status':{'expectedPods':3,'disruptionsAllowed':1}",
+         "'spec':{'maxUnavailable':2},'status':{'expectedPods':3,'disruptionsAllowed':2}"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        world_init(&w);
+        _cleanup_free_ char *a = xasprintf("{'metadata':{'name':'a'},%s}", cases[i].kept);
+        _cleanup_free_ char *b = xasprintf("{'metadata':{'name':'b'},%s}", cases[i].other);
+        const struct pdb *kept = world_add(&w, &kind_pdb, a), *other = world_add(&w, &kind_pdb, b);
+        if (!budget_better(kept, other) || budget_better(other, kept))
+            fail_msg("%zu", i);
+        world_done(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(which_of_two_is_kept),
         cmocka_unit_test(what_more_replicas_would_do),
         cmocka_unit_test(verdicts_and_their_words),
         cmocka_unit_test(a_pod_is_judged_as_the_api_does),

@@ -944,6 +944,38 @@ static void a_dry_run_of_the_client_asks_nobody(void **state) {
     assert_int_equal(dw_told(w, "evicting default/b"), 1);
 }
 
+/* kubectl says that all go. What a drain would wait for is said as well, and stays with the pod. */
+static void a_dry_run_of_the_client_says_what_would_be_waited_for(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "free", "w0", "{'metadata':{'labels':{'app':'free'}}}");
+    dw_pod(w, "held", "w0",
+           "{'metadata':{'labels':{'app':'held'},'finalizers':['example.com/upload']}}");
+    dw_pod(w, "a", "w0", "{}");
+    dw_budget(w, "web", 0, 1, 1, 2);
+    w->opts.dry_run = DRY_RUN_CLIENT;
+    dw_start(w, "w0", NULL);
+    assert_phase(w, 0, DRAIN_DONE);
+    assert_wanted(w, "");
+    assert_false(dw_pod_view(w, "free")->blocked);
+    assert_true(dw_pod_view(w, "held")->blocked);
+    assert_int_equal(dw_pod_view(w, "held")->blocker.code, BLOCKER_FINALIZER_STUCK);
+    assert_true(dw_pod_view(w, "a")->blocked);
+    assert_int_equal(dw_pod_view(w, "a")->blocker.code, BLOCKER_PDB_NO_BUDGET);
+    assert_int_equal(dw_told(w, "it would be waited for: PDBNoBudget default/web: "), 1);
+}
+
+static void a_dry_run_on_a_lost_node_says_so(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_edit_node(w, "w0", "{'status':{'conditions':[{'type':'Ready','status':'Unknown'}]}}");
+    dw_pod(w, "a", "w0", "{}");
+    w->opts.dry_run = DRY_RUN_CLIENT;
+    dw_start(w, "w0", NULL);
+    assert_phase(w, 0, DRAIN_DONE);
+    assert_int_equal(dw_pod_view(w, "a")->blocker.code, BLOCKER_NODE_UNREACHABLE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_refusal_that_passes_has_its_blocker_and_its_time),
@@ -988,6 +1020,8 @@ int main(void) {
         DRAIN_TEST(a_dry_run_asks_again_after_trouble),
         DRAIN_TEST(a_dry_run_that_goes_well_changes_nothing),
         DRAIN_TEST(a_dry_run_of_the_client_asks_nobody),
+        DRAIN_TEST(a_dry_run_of_the_client_says_what_would_be_waited_for),
+        DRAIN_TEST(a_dry_run_on_a_lost_node_says_so),
         DRAIN_TEST(a_contradiction_that_lasts_is_said),
     };
     return cmocka_run_group_tests_name("engine/drain_evict", tests, NULL, NULL);

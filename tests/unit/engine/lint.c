@@ -183,7 +183,8 @@ static void workloads_that_a_drain_stumbles_over(void **state) {
     for (size_t i = 1; i < l->n; i++)
         assert_true(lint_row(l->groups[i - 1].cause)->effect <=
                     lint_row(l->groups[i].cause)->effect);
-    assert_int_equal(l->n_blocked, 5);
+    assert_int_equal(l->n_blocked, 6);
+    assert_int_equal(lint_row(LINT_RETURNS)->effect, LINT_WAITS);
 }
 
 static void volumes_on_a_disk_of_the_node(void **state) {

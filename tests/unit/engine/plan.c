@@ -16,6 +16,8 @@ static void a_node_is_refused_as_a_whole(void **state) {
     assert_verdict(f, "a", PLAN_NEVER);
     assert_code(f, "a", BLOCKER_BARE_POD);
     assert_string_equal(pod_of(f, "a")->blocker.object, "default/bare");
+    assert_true(pod_of(f, "a")->follows);
+    assert_false(pod_of(f, "bare")->follows);
     assert_verdict(f, "b", PLAN_GOES); /* nothing of the budget is spent on a */
     f->w.opts.force = true;
     make(f, "w0", "w1", NULL);
@@ -255,6 +257,48 @@ static void nobody_knows_about_a_node_that_does_not_answer(void **state) {
     assert_code(f, "a", BLOCKER_NODE_UNREACHABLE);
     assert_string_equal(pod_of(f, "a")->blocker.object, "w0");
     assert_int_equal(f->plan.makespan, PLAN_NO_TIME);
+    /* and what was asked to go long ago has not stopped for all that anybody knows */
+    char when[TIMEFMT_LEN];
+    dw_pod(&f->w, "b", "w0", "{'metadata':{'deletionTimestamp':'%s'}}",
+           time_format(f->w.now.wall - SEC(600), false, when));
+    make(f, "w0", NULL);
+    assert_code(f, "b", BLOCKER_NODE_UNREACHABLE);
+}
+
+/* It should be gone, and is not: nobody can tell how long the node takes. */
+static void what_does_not_stop_has_no_time(void **state) {
+    struct plan_site *f = *state;
+    char when[TIMEFMT_LEN];
+    nodes(f, 2);
+    dw_pod(&f->w, "a", "w0", "{'metadata':{'deletionTimestamp':'%s'}}",
+           time_format(f->w.now.wall - SEC(61), false, when));
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_UNSURE);
+    assert_code(f, "a", BLOCKER_TERMINATING_STUCK);
+    assert_int_equal(pod_of(f, "a")->gone, PLAN_NO_TIME);
+    assert_int_equal(node_of(f, "w0")->ends, PLAN_NO_TIME);
+    assert_int_equal(f->plan.makespan, PLAN_NO_TIME);
+}
+
+/* The scheduler may choose the node that it has just left, and has no other choice when it asks for
+ * that one. Once it has finished it does not come back. */
+static void what_tolerates_the_cordon_may_come_back(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    dw_pod(&f->w, "a", "w0", "{'spec':{'tolerations':[{'operator':'Exists'}]}}");
+    dw_pod(&f->w, "b", "w1",
+           "{'spec':{'tolerations':[{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}"
+           "],'nodeSelector':{'kubernetes.io/hostname':'w1'}}}");
+    dw_pod(&f->w, "done", "w2",
+           "{'spec':{'tolerations':[{'operator':'Exists'}]},'status':{'phase':'Succeeded'}}");
+    make(f, "w0", "w1", "w2", NULL);
+    assert_verdict(f, "a", PLAN_UNSURE);
+    assert_code(f, "a", BLOCKER_RETURNS);
+    assert_verdict(f, "b", PLAN_NEVER);
+    assert_code(f, "b", BLOCKER_RETURNS);
+    assert_verdict(f, "done", PLAN_GOES);
+    assert_int_equal(node_of(f, "w0")->ends, PLAN_NO_TIME);
+    assert_null(pod_of(f, "a")->to);
 }
 
 /* canIgnorePDB() and unhealthyPodEvictionPolicy of registry/core/pod/storage/eviction.go: a pod
@@ -427,6 +471,8 @@ int main(void) {
         PLAN_TEST(daemon_pods_stay),
         PLAN_TEST(names_that_do_not_exist_are_left_out),
         PLAN_TEST(what_is_pinned_never_goes),
+        PLAN_TEST(what_does_not_stop_has_no_time),
+        PLAN_TEST(what_tolerates_the_cordon_may_come_back),
         PLAN_TEST(a_namespace_that_is_deleted_takes_its_pods_with_it),
         PLAN_TEST(nobody_knows_about_a_node_that_does_not_answer),
         PLAN_TEST(what_is_not_ready_may_go_past_its_budget),

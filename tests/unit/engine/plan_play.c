@@ -530,7 +530,7 @@ static void what_leaves_already_is_not_evicted_again(void **state) {
            time_format(f->w.now.wall + SEC(25), false, when));
     make(f, "w0", NULL);
     assert_int_equal(pod_of(f, "soon")->gone, SEC(25));
-    assert_int_equal(f->plan.bounds[TERM_NODE].least, SEC(25));
+    assert_int_equal(f->plan.bounds[TERM_NODE].least, 0); /* it may stop sooner */
     assert_int_equal(f->plan.makespan, SEC(25));
 }
 

@@ -189,11 +189,24 @@ static void what_is_not_known_is_not_judged(void **state) {
     assert_null(pod_of(f, "a")->to);
     assert_int_equal(pod_of(f, "a")->back, SEC(5));
     assert_string_equal(pod_of(f, "plain")->to, "w1");
+    /* but it is not said that all is well */
+    const struct plan_node *n = node_of(f, "w0");
+    assert_int_equal(n->verdict, PLAN_UNSURE);
+    assert_int_equal(n->blocker.code, BLOCKER_FORBIDDEN);
+    assert_string_equal(n->blocker.object, "default/a");
+    assert_string_equal(n->blocker.message,
+                        "whether there is room for the replacements of 1 pod is not known: their "
+                        "volumes cannot be looked at");
+    /* also after somebody knew better of a pod */
+    struct plan_node *node = (struct plan_node *)n;
+    plan_correct(&f->plan, node, &node->pods[1], PLAN_WAITS, n->blocker);
+    assert_int_equal(n->verdict, PLAN_UNSURE);
     /* with a look, a claim that does not exist is a reason */
     f->no_storage = false;
     make(f, "w0", NULL);
     assert_verdict(f, "a", PLAN_HOMELESS);
     assert_says(f, "a", "persistentvolumeclaim \"data\" not found");
+    assert_null(node_of(f, "w0")->blocker.message);
 }
 
 /* --- volumes that are made with the pod --- */
@@ -339,11 +352,13 @@ static void of_unknown_places_nothing_is_said(void **state) {
     make(f, "w0", NULL);
     assert_verdict(f, "a", PLAN_GOES);
     assert_null(pod_of(f, "a")->to);
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_UNSURE);
     f->no_classes = false;
     put_class(f, "Immediate", "csi.example.com", "");
     make(f, "w0", NULL);
     assert_verdict(f, "a", PLAN_GOES);
     assert_null(pod_of(f, "a")->to);
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_GOES);
     /* What is bound already needs no class. */
     put_claim(f, "");
     dw_pod(&f->w, "b", "w0", CLAIMS);

@@ -161,6 +161,29 @@ static void whose_finalizers(void **state) {
                                      "'foregroundDeletion','b.example/y']}}"),
                            &names);
     assert_string_equal(str_get(&names), "a.example/x, b.example/y");
+    assert_string_equal(
+        pod_finalizer(world_add(&w, &kind_pod,
+                                "{'metadata':{'name':'q','finalizers':['orphan','a.example/x']}}")),
+        "a.example/x");
+    assert_null(pod_finalizer(
+        world_add(&w, &kind_pod, "{'metadata':{'name':'r','finalizers':['orphan']}}")));
+    world_done(&w);
+}
+
+/* Nobody brings back one that has no controller or has finished; a DaemonSet's is not evicted. */
+static void who_may_come_back(void **state) {
+    struct world w;
+    (void)state;
+    world_init(&w);
+#define TOLERANT(name, owner, phase)                                                               \
+    world_add(&w, &kind_pod,                                                                       \
+              "{'metadata':{'namespace':'x','name':'" name "'" owner "},'spec':{'tolerations':[{"  \
+              "'operator':'Exists'}]},'status':{'phase':'" phase "'}}")
+#define BY(kind) ",'ownerReferences':[{'kind':'" kind "','name':'o','uid':'u','controller':true}]"
+    assert_true(pod_may_return(TOLERANT("a", BY("ReplicaSet"), "Running")));
+    assert_false(pod_may_return(TOLERANT("b", "", "Running")));
+    assert_false(pod_may_return(TOLERANT("c", BY("Job"), "Succeeded")));
+    assert_false(pod_may_return(TOLERANT("d", BY("DaemonSet"), "Running")));
     world_done(&w);
 }
 
@@ -197,6 +220,7 @@ int main(void) {
         cmocka_unit_test(what_tolerates_a_cordon),
         cmocka_unit_test(who_wants_one_node),
         cmocka_unit_test(whose_finalizers),
+        cmocka_unit_test(who_may_come_back),
         cmocka_unit_test(nodes_that_do_not_answer),
         cmocka_unit_test(the_order_of_pods),
     };

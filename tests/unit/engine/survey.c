@@ -501,6 +501,42 @@ static void marks_of_nodes_to_come(void **state) {
     world_done(&w);
 }
 
+/* What an idle node's pods would have a drain wait for; what one that has begun waits for, it tells
+ * itself. */
+static void marks_and_pods_that_come_back(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node, "{'metadata':{'name':'n1'}," READY "}");
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'held','annotations':{"
+              "'cluster-autoscaler.kubernetes.io/safe-to-evict':'false'}," OWNED(
+                  "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
+    for (int i = 0; i < 2; i++) {
+        _cleanup_free_ char *json =
+            xasprintf("{'metadata':{'namespace':'x','name':'back-%d'," OWNED(
+                          "ReplicaSet") "},'spec':{'nodeName':'n1','tolerations':[{'operator':"
+                                        "'Exists'}]}," POD_READY "}",
+                      i);
+        world_add(&w, &kind_pod, json);
+    }
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].n_blockers, 2);
+    assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_RETURNS);
+    assert_string_equal(s.nodes[0].blockers[0].object, "x/o");
+    assert_int_equal(s.nodes[0].blockers[0].pods, 2);
+    assert_int_equal(s.nodes[0].blockers[1].code, BLOCKER_DO_NOT_DISRUPT);
+    assert_string_equal(s.nodes[0].blockers[1].object, "x/held");
+    world_add(&w, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':[{"
+              "'type':'Ready','status':'True'},{'type':'DrainInProgress','status':'True'}]}}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].n_blockers, 0);
+    world_done(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_that_does_not_answer),
@@ -514,6 +550,7 @@ int main(void) {
         cmocka_unit_test(a_drain_that_is_blocked),
         cmocka_unit_test(what_a_drain_has_told),
         cmocka_unit_test(what_checks_say),
+        cmocka_unit_test(marks_and_pods_that_come_back),
     };
     return cmocka_run_group_tests_name("engine/survey", tests, NULL, NULL);
 }

@@ -206,6 +206,21 @@ static void the_wider_of_two_budgets_is_kept(void **state) {
     assert_string_equal(l->remedies[0].cost, "all alone guards the pods then");
 }
 
+/* With the strict one nothing would go at all. */
+static void the_one_of_two_budgets_that_allows_something_is_kept(void **state) {
+    struct scene *s = *state;
+    scene_node(s, "n1");
+    scene_deployment(s, "web", 3);
+    scene_pod(s, "web-1", "web", "n1", POD_WELL);
+    scene_budget(s, "web", "'maxUnavailable':1", 3, 3, 2);
+    scene_add(
+        s, &kind_pdb,
+        "{'metadata':{'namespace':'x','name':'all'},'spec':{'maxUnavailable':0,'selector':{}},"
+        "'status':{'expectedPods':3,'currentHealthy':3,'desiredHealthy':3}}");
+    const struct why_link *l = link_of(scene_why(s, "n1"), BLOCKER_MULTIPLE_PDBS);
+    assert_string_equal(l->remedies[0].command, "kubectl -n x delete pdb all");
+}
+
 static void a_budget_that_cannot_be_computed(void **state) {
     struct scene *s = *state;
     scene_node(s, "n1");
@@ -315,6 +330,7 @@ int main(void) {
         SCENE_TEST(pods_that_are_not_ready_anyway_may_be_let_go),
         SCENE_TEST(two_budgets_are_told_together),
         SCENE_TEST(the_wider_of_two_budgets_is_kept),
+        SCENE_TEST(the_one_of_two_budgets_that_allows_something_is_kept),
         SCENE_TEST(a_budget_that_cannot_be_computed),
         SCENE_TEST(a_budget_that_nobody_has_looked_at),
         SCENE_TEST(the_pods_are_asked_for_by_selector),

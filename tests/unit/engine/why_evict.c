@@ -292,12 +292,32 @@ static void who_wants_one_node_or_tolerates_the_cordon(void **state) {
                        "unschedulable','operator':'Exists','effect':'NoExecute'}]}," RUNNING "}");
     const struct why *why = scene_why(s, "n1");
     assert_int_equal(why->n_links, 2);
-    assert_int_equal(why->state, WHY_FREE);
+    assert_int_equal(why->state, WHY_BLOCKED); /* b: nobody but somebody takes it out */
     assert_contains(link_of(why, BLOCKER_NO_ROOM)->text, "for this node alone");
     const struct why_link *r = link_of(why, BLOCKER_RETURNS);
     assert_int_equal(r->pods, 1);
     assert_string_equal(r->example, "x/b");
-    assert_false(r->blocks);
+    assert_true(r->blocks);
+    assert_string_equal(why->summary, "a drain would wait: 1 of its 3 pods cannot go now");
+    /* a drain that has begun tells when it comes about */
+    scene_add(s, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':[{"
+              "'type':'Ready','status':'True'},{'type':'DrainInProgress','status':'True'}]}}");
+    assert_false(link_of(scene_why(s, "n1"), BLOCKER_RETURNS)->blocks);
+}
+
+/* It does not stay Pending: it comes back. */
+static void who_tolerates_the_cordon_of_its_only_node(void **state) {
+    struct scene *s = *state;
+    scene_node(s, "n1");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'a'," OWNED(
+                  "ReplicaSet", "r") "},'spec':{'nodeName':'n1','nodeSelector':{"
+                                     "'kubernetes.io/hostname':'n1'},'tolerations':[{'operator':"
+                                     "'Exists'}]}," RUNNING "}");
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 1);
+    assert_true(link_of(why, BLOCKER_RETURNS)->blocks);
 }
 
 static void what_has_finished_or_mirrors_a_file_is_in_nobodys_way(void **state) {
@@ -312,7 +332,9 @@ static void what_has_finished_or_mirrors_a_file_is_in_nobodys_way(void **state) 
     const struct why *why = scene_why(s, "n1");
     assert_int_equal(why->n_links, 0);
     assert_int_equal(why->stays, 1);
-    assert_string_equal(why->summary, "nothing forbids a drain: 1 pod to move");
+    assert_string_equal(
+        why->summary,
+        "nothing forbids a drain: 1 pod to move, if it finds room (--room looks for it)");
 }
 
 int main(void) {
@@ -330,6 +352,7 @@ int main(void) {
         SCENE_TEST(data_on_a_disk_of_the_node),
         SCENE_TEST(data_of_a_zone_moves),
         SCENE_TEST(who_wants_one_node_or_tolerates_the_cordon),
+        SCENE_TEST(who_tolerates_the_cordon_of_its_only_node),
         SCENE_TEST(what_has_finished_or_mirrors_a_file_is_in_nobodys_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,23 @@ static void what_is_skipped_is_not_read(void **state) {
     assert_false(checks_feed_any(f->feed));
 }
 
+/* Whoever made a copy says what could not be read of the cluster: in the copy it is not absent. */
+static void what_is_known_to_be_unread_is_told(void **state) {
+    struct fixture *f = *state;
+    const char *unread[CHECK_SOURCES] = {
+        [SOURCE_VMIS] = "forbidden", [SOURCE_LONGHORN_SETTINGS] = "discovery: forbidden"};
+    define(f, "kubevirt.io", "v1", "kubevirts", "KubeVirt");
+    f->opts.unread = unread;
+    f->opts.skip = 1u << (check_find("longhorn") - checks_table);
+    start(f);
+    assert_int_equal(f->ready, 1);
+    assert_true(checks_feed_any(f->feed));
+    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_FAILED);
+    assert_string_equal(input(f, SOURCE_VMIS)->why, "forbidden");
+    assert_int_equal(input(f, SOURCE_KUBEVIRTS)->read, READ_DONE);
+    assert_int_equal(input(f, SOURCE_LONGHORN_SETTINGS)->read, READ_ABSENT); /* not wanted */
+}
+
 /* Remarks are for those who ask for them. */
 static void what_only_remarks_is_read_on_request(void **state) {
     struct fixture *f = *state;
@@ -455,6 +472,7 @@ int main(void) {
         FEED_TEST(once_is_not_watched),
         FEED_TEST(the_callers_nodes_are_used),
         FEED_TEST(what_is_skipped_is_not_read),
+        FEED_TEST(what_is_known_to_be_unread_is_told),
         FEED_TEST(what_only_remarks_is_read_on_request),
         FEED_TEST(another_version_is_not_taken_for_absent),
         FEED_TEST(forbidden_is_not_taken_for_absent),

@@ -190,6 +190,13 @@ static void test_stuck(void **state) {
     put(&c, POD("unended", "w1",
                 ",\"deletionTimestamp\":\"2026-11-14T23:10:00Z\",\"deletionGracePeriodSeconds\":30",
                 RUNNING("True", "2026-11-14T23:00:05Z")));
+    /* as soon as a drain calls it stuck */
+    put(&c, POD("overdue", "w1",
+                ",\"deletionTimestamp\":\"2026-11-14T23:58:50Z\",\"deletionGracePeriodSeconds\":30",
+                RUNNING("True", "2026-11-14T23:00:05Z")));
+    put(&c, POD("slow", "w1",
+                ",\"deletionTimestamp\":\"2026-11-14T23:59:30Z\",\"deletionGracePeriodSeconds\":30",
+                RUNNING("True", "2026-11-14T23:00:05Z")));
     copy_end(&c);
     /* They came without most of what a server sets by default; what is stored has it in its order,
      * or it could not be shown as protobuf. */
@@ -206,6 +213,8 @@ static void test_stuck(void **state) {
     assert_true(is_ready(&c, "starting"));
     sim_ask(&c.to, 404, "GET", "/api/v1/namespaces/default/pods/ending", NULL);
     assert_non_null(pod_field(&c, "unended", "metadata.deletionTimestamp"));
+    assert_non_null(pod_field(&c, "overdue", "metadata.deletionTimestamp"));
+    sim_ask(&c.to, 404, "GET", "/api/v1/namespaces/default/pods/slow", NULL);
     copy_done(&c);
 }
 
