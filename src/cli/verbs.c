@@ -14,11 +14,13 @@ extern const struct verb verb_diff;
 extern const struct verb verb_doctor;
 extern const struct verb verb_drain;
 extern const struct verb verb_explain;
+extern const struct verb verb_export;
 extern const struct verb verb_help;
 extern const struct verb verb_man;
 extern const struct verb verb_nodeset;
 extern const struct verb verb_plan;
 extern const struct verb verb_rehearse;
+extern const struct verb verb_resources;
 extern const struct verb verb_sim;
 extern const struct verb verb_snapshot;
 extern const struct verb verb_status;
@@ -27,10 +29,11 @@ extern const struct verb verb_version;
 extern const struct verb verb_why;
 
 const struct verb *const verbs[] = {
-    &verb_drain,    &verb_plan, &verb_apply,    &verb_diff,    &verb_cordon,     &verb_uncordon,
-    &verb_status,   &verb_why,  &verb_explain,  &verb_doctor,  &verb_checks,     &verb_rehearse,
-    &verb_snapshot, &verb_sim,  &verb_nodeset,  &verb_version, &verb_completion, &verb_help,
-    &verb_complete, &verb_man,  &verb_blockers, NULL,
+    &verb_drain,    &verb_plan,     &verb_apply,      &verb_diff,    &verb_cordon,
+    &verb_uncordon, &verb_status,   &verb_why,        &verb_explain, &verb_doctor,
+    &verb_checks,   &verb_rehearse, &verb_snapshot,   &verb_sim,     &verb_nodeset,
+    &verb_export,   &verb_version,  &verb_completion, &verb_help,    &verb_complete,
+    &verb_man,      &verb_blockers, &verb_resources,  NULL,
 };
 
 const struct verb *verb_find(const char *name) {

@@ -462,6 +462,36 @@ static int read_intstr(struct reader *r, struct intstr *out) {
     return 0;
 }
 
+static int read_bool(struct reader *r, bool *out) {
+    skip_space(r);
+    if (literal(r, "true"))
+        *out = true;
+    else if (literal(r, "false"))
+        *out = false;
+    else
+        return fail(r, "expected true or false");
+    return 0;
+}
+
+static int read_opt_bool(struct reader *r, int8_t *out) {
+    bool b = false;
+    int rc = read_bool(r, &b);
+    if (!rc)
+        *out = b;
+    return rc;
+}
+
+/* The text of an object, checked for its form and kept for those who know what is in it. */
+static int read_raw(struct reader *r, void *m) {
+    if (!peek(r, '{'))
+        return fail(r, "expected an object");
+    const char *begin = r->p;
+    int rc = skip_value(r);
+    if (!rc)
+        codec_set(r->c, m, codec_str(r->c, (struct view){begin, (size_t)(r->p - begin)}));
+    return rc;
+}
+
 static int read_field(struct reader *r, const struct field *f, void *m) {
     struct view text;
     int64_t n;
@@ -474,14 +504,11 @@ static int read_field(struct reader *r, const struct field *f, void *m) {
             codec_set(r->c, m, codec_str(r->c, text));
         return rc;
     case FIELD_BOOL:
-        skip_space(r);
-        if (literal(r, "true"))
-            *(bool *)m = true;
-        else if (literal(r, "false"))
-            *(bool *)m = false;
-        else
-            return fail(r, "expected true or false");
-        return 0;
+        return read_bool(r, m);
+    case FIELD_OPT_BOOL:
+        return read_opt_bool(r, m);
+    case FIELD_JSON:
+        return read_raw(r, m);
     case FIELD_I32:
     case FIELD_OPT_I32:
         if (!(rc = read_int(r, INT32_MIN, INT32_MAX, &n)))

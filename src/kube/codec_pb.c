@@ -260,8 +260,8 @@ static int read_ptr(struct reader *r, const struct field *f, struct view in, voi
 }
 
 static bool is_number(enum field_kind kind) {
-    return kind == FIELD_BOOL || kind == FIELD_I32 || kind == FIELD_I64 || kind == FIELD_OPT_I32 ||
-           kind == FIELD_OPT_I64;
+    return kind == FIELD_BOOL || kind == FIELD_OPT_BOOL || kind == FIELD_I32 || kind == FIELD_I64 ||
+           kind == FIELD_OPT_I32 || kind == FIELD_OPT_I64;
 }
 
 static int read_field(struct reader *r, const struct field *f, const struct item *it,
@@ -275,6 +275,11 @@ static int read_field(struct reader *r, const struct field *f, const struct item
     case FIELD_BOOL:
         *(bool *)m = it->value != 0;
         return 0;
+    case FIELD_OPT_BOOL:
+        *(int8_t *)m = it->value != 0;
+        return 0;
+    case FIELD_JSON:
+        return fail(r, "what is kept as JSON has no protobuf");
     case FIELD_I32:
     case FIELD_OPT_I32:
         *(int32_t *)m = (int32_t)it->value;

@@ -68,9 +68,16 @@ TYPE(type_pod_meta, "ObjectMeta", meta, META_FIELDS(keep_pod_annotation));
 TYPE(type_requirement, "LabelSelectorRequirement", requirement, F("key", 1, STR, requirement, key),
      F("operator", 2, STR, requirement, op), F("values", 3, STRS, requirement, values));
 
-TYPE(type_selector, "LabelSelector", label_selector,
-     F("matchLabels", 1, MAP, label_selector, labels),
-     FM("matchExpressions", 2, LIST, label_selector, exprs, type_requirement));
+static const struct field selector_fields[] = {
+    F("matchLabels", 1, MAP, label_selector, labels),
+    FM("matchExpressions", 2, LIST, label_selector, exprs, type_requirement),
+};
+const struct type type_selector = {
+    .name = "LabelSelector",
+    .size = sizeof(struct label_selector),
+    .n_fields = ARRAY_LEN(selector_fields),
+    .fields = selector_fields,
+};
 
 TYPE(type_object_ref, "ObjectReference", object_ref, F("kind", 1, STR, object_ref, kind),
      F("namespace", 2, STR, object_ref, ns), F("name", 3, STR, object_ref, name),

@@ -36,5 +36,7 @@
 
 /* ObjectMeta: a struct meta (model/object.h). */
 extern const struct type type_meta;
+/* LabelSelector: a struct label_selector. */
+extern const struct type type_selector;
 
 #endif

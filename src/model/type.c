@@ -69,7 +69,9 @@ void type_init(const struct type *type, void *obj, void *root) {
         if (f->flags & FIELD_OF_ROOT)
             continue;
         void *m = member(f, obj, root);
-        if (f->kind == FIELD_OPT_I32)
+        if (f->kind == FIELD_OPT_BOOL)
+            *(int8_t *)m = ABSENT8;
+        else if (f->kind == FIELD_OPT_I32)
             *(int32_t *)m = ABSENT32;
         else if (f->kind == FIELD_OPT_I64)
             *(int64_t *)m = ABSENT64;
@@ -86,6 +88,7 @@ void type_release(const struct type *type, struct pool *pool, void *obj, void *r
         void *m = member(f, obj, root);
         switch ((enum field_kind)f->kind) {
         case FIELD_STR:
+        case FIELD_JSON:
         case FIELD_PTR:
         case FIELD_LIST:
         case FIELD_STRS:
@@ -103,6 +106,7 @@ void type_release(const struct type *type, struct pool *pool, void *obj, void *r
             type_release(f->type, pool, m, root);
             break;
         case FIELD_BOOL:
+        case FIELD_OPT_BOOL:
         case FIELD_I32:
         case FIELD_I64:
         case FIELD_OPT_I32:
@@ -123,6 +127,7 @@ void type_retain(const struct type *type, const void *obj, const void *root) {
         const void *m = member(f, obj, root);
         switch ((enum field_kind)f->kind) {
         case FIELD_STR:
+        case FIELD_JSON:
         case FIELD_PTR:
         case FIELD_LIST:
         case FIELD_STRS:
@@ -138,6 +143,7 @@ void type_retain(const struct type *type, const void *obj, const void *root) {
             type_retain(f->type, m, root);
             break;
         case FIELD_BOOL:
+        case FIELD_OPT_BOOL:
         case FIELD_I32:
         case FIELD_I64:
         case FIELD_OPT_I32:
@@ -162,6 +168,9 @@ void type_clear(const struct type *type, struct pool *pool, void *obj, void *roo
         case FIELD_PRESENT:
             *(bool *)m = false;
             break;
+        case FIELD_OPT_BOOL:
+            *(int8_t *)m = ABSENT8;
+            break;
         case FIELD_I32:
         case FIELD_OPT_I32:
             *(int32_t *)m = f->kind == FIELD_I32 ? 0 : ABSENT32;
@@ -176,6 +185,7 @@ void type_clear(const struct type *type, struct pool *pool, void *obj, void *roo
             type_clear(f->type, pool, m, root);
             break;
         case FIELD_STR:
+        case FIELD_JSON:
         case FIELD_PTR:
         case FIELD_LIST:
         case FIELD_STRS:
@@ -265,6 +275,16 @@ static void print_field(const struct field *f, struct jsonw *w, const void *m, c
     case FIELD_BOOL:
         if (*(const bool *)m)
             jsonw_kbool(w, f->json, true);
+        break;
+    case FIELD_OPT_BOOL:
+        if (*(const int8_t *)m != ABSENT8)
+            jsonw_kbool(w, f->json, *(const int8_t *)m);
+        break;
+    case FIELD_JSON:
+        if ((entry = *(const void *const *)m)) {
+            jsonw_key(w, f->json);
+            jsonw_raw(w, entry);
+        }
         break;
     case FIELD_I32:
         if (*(const int32_t *)m)

@@ -6,7 +6,8 @@
  *  - strings, lists, maps and optional messages are entries of the pool (base/pool.h), NULL when
  * empty or absent, so that equal values have equal addresses and an object is compared with
  * memcmp();
- *  - numbers and times are plain; a number that may be absent holds ABSENT32 or ABSENT64 then;
+ *  - numbers and times are plain; a number that may be absent holds ABSENT8, ABSENT32 or ABSENT64
+ * then;
  *  - times are microseconds since 1970, 0 when not set.
  *
  * A list of T is a `const struct T *` whose length is list_len(p); a map is a list of its pairs,
@@ -21,6 +22,7 @@
 #include "base/jsonw.h"
 #include "base/pool.h"
 
+#define ABSENT8  INT8_MIN
 #define ABSENT32 INT32_MIN
 #define ABSENT64 INT64_MIN
 
@@ -29,11 +31,13 @@ enum field_kind {
     FIELD_BOOL,      /* bool */
     FIELD_I32,       /* int32_t */
     FIELD_I64,       /* int64_t */
+    FIELD_OPT_BOOL,  /* int8_t: 0, 1 or ABSENT8 */
     FIELD_OPT_I32,   /* int32_t or ABSENT32 */
     FIELD_OPT_I64,   /* int64_t or ABSENT64 */
     FIELD_TIME,      /* int64_t, whole seconds on the wire */
     FIELD_MICROTIME, /* int64_t, microseconds on the wire */
     FIELD_INTSTR,    /* struct intstr */
+    FIELD_JSON,      /* const char *: an object's text as it came; JSON only */
     FIELD_PRESENT,   /* bool: the message is there, whatever is in it */
     FIELD_MSG,       /* struct, embedded */
     FIELD_PTR,       /* const struct *, NULL when absent, not NULL when present and empty */

@@ -12,7 +12,7 @@ static const struct {
 } commands[] = {
     {"tables", probe_tables}, {"decode", probe_decode}, {"watch", probe_watch},
     {"write", probe_write},   {"lease", probe_lease},   {"call", probe_call},
-    {"fit", probe_fit},
+    {"fit", probe_fit},       {"own", probe_own},
 };
 
 int main(int argc, char **argv) {

@@ -9,6 +9,7 @@
 int probe_tables(int argc, char **argv); /* the tables of all kinds */
 int probe_decode(int argc, char **argv); /* KIND json|pb FILE: a file of one object */
 int probe_fit(int argc, char **argv);    /* which nodes a pod fits; reads standard input */
+int probe_own(int argc, char **argv);    /* KIND: one of Slipway's own; reads standard input */
 
 int probe_watch(int argc, char **argv); /* KIND: a reflector; reads commands from standard input */
 int probe_write(int argc, char **argv); /* one write, its outcome */

@@ -18,7 +18,8 @@ static const char *const kind_names[] = {
     [FIELD_MSG] = "msg",          [FIELD_PTR] = "ptr",
     [FIELD_LIST] = "list",        [FIELD_STRS] = "strs",
     [FIELD_MAP] = "map",          [FIELD_MAP_QTY] = "mapqty",
-    [FIELD_MAP_TIME] = "maptime",
+    [FIELD_MAP_TIME] = "maptime", [FIELD_OPT_BOOL] = "optbool",
+    [FIELD_JSON] = "json",
 };
 
 static void print_type(struct jsonw *w, const struct type *type) {

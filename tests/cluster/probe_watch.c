@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "kube/reflector.h"
+#include "model/own.h"
 #include "probe.h"
 #include "probe_cluster.h"
 
@@ -121,6 +122,14 @@ static void on_line(void *arg, char *line) {
     }
 }
 
+/* Slipway's own are not among those that every cluster has. */
+static const struct kind *find_kind(const char *name) {
+    for (size_t i = 0; own_kinds[i]; i++)
+        if (!strcmp(own_kinds[i]->name, name))
+            return own_kinds[i];
+    return kind_find(name);
+}
+
 int probe_watch(int argc, char **argv) {
     struct watch w = {0};
     const char *page, *silence, *poll;
@@ -140,7 +149,7 @@ int probe_watch(int argc, char **argv) {
         .arg = &w,
     };
     w.quiet = probe_flag(&argc, argv, "--quiet");
-    w.kind = argc == 2 ? kind_find(argv[1]) : NULL;
+    w.kind = argc == 2 ? find_kind(argv[1]) : NULL;
     if (!w.kind) {
         fprintf(stderr, "usage: probe watch KIND [options]\n");
         return 64;

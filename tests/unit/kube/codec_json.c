@@ -64,7 +64,7 @@ static const char full[] =
     "\"list\":[{\"name\":\"a\",\"n\":8},{\"n\":9}],\"strs\":[\"x\",\"\",\"y\"],"
     "\"map\":{\"k\":\"v\",\"l\":\"\"},\"qty\":{\"cpu\":\"1500m\",\"memory\":\"2048\"},"
     "\"times\":{\"p1\":\"1970-01-01T00:00:01Z\",\"p2\":null},\"odd\":[{\"n\":1},{\"n\":3}],"
-    "\"some\":{\"kept\":\"1\"},\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
+    "\"some\":{\"kept\":\"1\"},\"maybe\":false,\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
 
 /* --- what is there --- */
 
@@ -165,6 +165,21 @@ static void empty_values(void **state) {
     good(b, "{\"map\":{\"\":\"\"}}", "{\"msg\":{},\"flat\":{},\"map\":{\"\":\"\"}}");
     good(b, "{\"intstr\":\"\"}", "{\"intstr\":\"\",\"msg\":{},\"flat\":{}}");
     good(b, "{\"opt32\":0,\"opt64\":0}", WITH("\"opt32\":0,\"opt64\":0"));
+}
+
+/* An object's own text, blanks and all; nothing else is one. */
+static void raw_objects(void **state) {
+    struct bench *b = *state;
+    struct everything e;
+    decode(b, view_of("{\"raw\" : { \"a\":[ 1,\"}\" ] } ,\"maybe\":true}"), &e);
+    assert_string_equal(e.raw, "{ \"a\":[ 1,\"}\" ] }");
+    assert_int_equal(e.maybe, 1);
+    release(b, &e);
+    good(b, "{\"raw\":{\"a\":1},\"raw\":{}}", "{\"msg\":{},\"flat\":{},\"raw\":{}}");
+    bad(b, "{\"raw\":[]}", "bad JSON at byte 7: expected an object");
+    bad(b, "{\"raw\":{\"a\":}}", "bad JSON at byte 12: expected a number");
+    bad(b, "{\"raw\":{\"a\":1}", "bad JSON at byte 14: it ends too early");
+    bad(b, "{\"maybe\":1}", "bad JSON at byte 9: expected true or false");
 }
 
 /* A key that begins, continues or almost is one of ours is not ours. */
@@ -587,7 +602,8 @@ static void equal_objects_are_equal_bytes(void **state) {
     /* The same in another order, with noise. */
     decode(
         b,
-        view_of("{\"noise\":[1,2],\"shared\":{\"what\":\"w\",\"owner\":\"me\"},\"some\":"
+        view_of("{\"noise\":[1,2],\"maybe\":false,\"shared\":{\"what\":\"w\",\"owner\":\"me\"},"
+                "\"some\":"
                 "{\"drop\":\"x\",\"kept\":\"1\"},\"odd\":[{\"n\":1},{\"n\":2},{\"n\":3}],"
                 "\"times\":{\"p2\":null,\"p1\":\"1970-01-01T01:00:01+01:00\"},"
                 "\"qty\":{\"memory\":\"2Ki\",\"cpu\":1.5},\"map\":{\"l\":null,\"k\":\"\\u0076\"},"
@@ -813,6 +829,7 @@ int main(void) {
         BENCH_TEST(blanks_everywhere),
         BENCH_TEST(nulls),
         BENCH_TEST(empty_values),
+        BENCH_TEST(raw_objects),
         BENCH_TEST(keys),
         BENCH_TEST(duplicates),
         BENCH_TEST(maps_are_sorted),

@@ -115,6 +115,7 @@ static void write_full(struct str *s) {
     part(s, 20, NULL, 3);
     pb_pair(s, 21, "dropped", "x");
     pb_pair(s, 21, "kept", "1");
+    pb_num(s, 22, 0);
     at = pb_open(s, 300);
     pb_text(s, 1, "me");
     pb_text(s, 2, "w");
@@ -129,7 +130,7 @@ static const char full[] =
     "\"list\":[{\"name\":\"a\",\"n\":8},{\"n\":9}],\"strs\":[\"x\",\"\",\"y\"],"
     "\"map\":{\"k\":\"v\",\"l\":\"\"},\"qty\":{\"cpu\":\"1500m\",\"memory\":\"2048\"},"
     "\"times\":{\"p1\":\"1970-01-01T00:00:01Z\",\"p2\":null},\"odd\":[{\"n\":1},{\"n\":3}],"
-    "\"some\":{\"kept\":\"1\"},\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
+    "\"some\":{\"kept\":\"1\"},\"maybe\":false,\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
 
 /* --- what is there --- */
 
@@ -400,7 +401,7 @@ static void int_or_string(void **state) {
 static void unknown_fields(void **state) {
     struct bench *b = *state;
     _cleanup_str_ struct str s = STR_INIT;
-    static const uint32_t numbers[] = {22, 23, 299, 301, 1000, 0x1fffffff};
+    static const uint32_t numbers[] = {24, 25, 299, 301, 1000, 0x1fffffff};
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         pb_num(&s, numbers[i], -1);
         pb_tag(&s, numbers[i], 1);
@@ -421,8 +422,8 @@ static void wrong_wire_types(void **state) {
         const struct field *f = &type_everything.fields[i];
         if (f->flags & FIELD_OWNED)
             continue;
-        bool number = f->kind == FIELD_BOOL || f->kind == FIELD_I32 || f->kind == FIELD_I64 ||
-                      f->kind == FIELD_OPT_I32 || f->kind == FIELD_OPT_I64;
+        bool number = f->kind == FIELD_BOOL || f->kind == FIELD_OPT_BOOL || f->kind == FIELD_I32 ||
+                      f->kind == FIELD_I64 || f->kind == FIELD_OPT_I32 || f->kind == FIELD_OPT_I64;
         if (number)
             pb_text(&s, f->pb, "");
         else
@@ -435,6 +436,8 @@ static void wrong_wire_types(void **state) {
         str_add(&s, "1234");
         bad(b, &s, "bad protobuf: field of the wrong wire type");
     }
+    pb_text(&s, 23, "{}");
+    bad(b, &s, "bad protobuf: what is kept as JSON has no protobuf");
     /* Also when the list has begun well. */
     pb_text(&s, 16, "a");
     pb_num(&s, 16, 1);
@@ -521,8 +524,8 @@ static void truncated(void **state) {
         }
         assert_int_equal(pool_stats(b->pool).entries, 0);
     }
-    assert_int_equal(whole, 31); /* the fields of write_full() */
-    assert_int_equal(broken, s.len - 31);
+    assert_int_equal(whole, 32); /* the fields of write_full() */
+    assert_int_equal(broken, s.len - 32);
 }
 
 static void changed(void **state) {

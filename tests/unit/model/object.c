@@ -31,7 +31,8 @@ static const struct {
     [FIELD_TIME] = S(int64_t),   [FIELD_MICROTIME] = S(int64_t), [FIELD_INTSTR] = S(struct intstr),
     [FIELD_PRESENT] = S(bool),   [FIELD_MSG] = {0, 1},           [FIELD_PTR] = S(void *),
     [FIELD_LIST] = S(void *),    [FIELD_STRS] = S(void *),       [FIELD_MAP] = S(void *),
-    [FIELD_MAP_QTY] = S(void *), [FIELD_MAP_TIME] = S(void *),
+    [FIELD_MAP_QTY] = S(void *), [FIELD_MAP_TIME] = S(void *),   [FIELD_OPT_BOOL] = S(int8_t),
+    [FIELD_JSON] = S(char *),
 #undef S
 };
 

@@ -77,6 +77,7 @@ static void init(void **state) {
     memset(&e, 0, sizeof e);
     e.owner = "untouched";
     type_init(&type_everything, &e, &e);
+    assert_int_equal(e.maybe, ABSENT8);
     assert_int_equal(e.opt32, ABSENT32);
     assert_int_equal(e.opt64, ABSENT64);
     assert_int_equal(e.msg.opt, ABSENT32);
@@ -84,6 +85,7 @@ static void init(void **state) {
     assert_int_equal(e.i32, 0);
     assert_string_equal(e.owner, "untouched");
     /* Nothing else has changed. */
+    e.maybe = 0;
     e.opt32 = e.msg.opt = 0;
     e.opt64 = e.flat_opt = 0;
     e.owner = NULL;
@@ -129,6 +131,8 @@ static void fill(struct pool *pool, struct everything *e) {
     e->times = pool_blob(pool, &type_pair_time, when, sizeof when);
     e->shared = pool_blob(pool, &type_shared, &shared, sizeof shared);
     e->owner = make_str(pool, "me");
+    e->maybe = 0;
+    e->raw = make_str(pool, "{\"a\": [1]}");
 }
 
 static void print(void **state) {
@@ -150,7 +154,8 @@ static void print(void **state) {
         "\"strs\":[\"x\",\"\",\"y\"],\"map\":{\"k\":\"v\",\"l\":\"\"},"
         "\"qty\":{\"cpu\":\"1500m\",\"memory\":\"2048\"},"
         "\"times\":{\"p1\":\"1970-01-01T00:00:01Z\",\"p2\":null},\"odd\":[{\"n\":1}],"
-        "\"some\":{\"kept\":\"1\"},\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}");
+        "\"some\":{\"kept\":\"1\"},\"maybe\":false,\"raw\":{\"a\": [1]},"
+        "\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}");
     pool_unref(pool, e.intstr.str);
     e.intstr = (struct intstr){.val = 3, .set = 1};
     _cleanup_free_ char *number = everything_text(&e);

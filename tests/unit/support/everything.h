@@ -40,6 +40,8 @@ struct everything {
     const struct pair_time *times;
     const struct shared *shared;
     const char *owner; /* a FIELD_OF_ROOT of `shared` */
+    int8_t maybe;      /* ABSENT8 */
+    const char *raw;   /* JSON */
 };
 
 static inline bool keep_odd(const void *entry) {
@@ -104,6 +106,8 @@ static const struct field everything_fields[] = {
     {EVERYTHING("times", 19, FIELD_MAP_TIME, times)},
     {EVERYTHING("odd", 20, FIELD_LIST, odd), .type = &type_odd},
     {EVERYTHING("some", 21, FIELD_MAP, some), .keep_key = keep_some},
+    {EVERYTHING("maybe", 22, FIELD_OPT_BOOL, maybe)},
+    {EVERYTHING("raw", 23, FIELD_JSON, raw)},
     {EVERYTHING("shared", 300, FIELD_PTR, shared), .type = &type_shared},
 };
 static const struct type type_everything = {"Everything", sizeof(struct everything),

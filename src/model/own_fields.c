@@ -1,0 +1,915 @@
+/* The fields of Slipway's own custom resources. */
+#include "model/own_fields.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/nodeset.h"
+#include "base/timefmt.h"
+#include "model/selector.h"
+
+enum {
+    NAME_MAX_LEN = 253,
+    /* The object that holds the slots of a Policy is a ConfigMap slipway-slots-NAME. */
+    POLICY_NAME_MAX = NAME_MAX_LEN - (int)sizeof("slipway-slots-") + 1,
+    REASON_MAX = 1024,
+    MESSAGE_MAX = 32768, /* as in Kubernetes' own conditions */
+    NODES_MAX = 1000000,
+    GROUPS_MAX = 100,
+    RULES_MAX = 1000, /* as in engine/rules_parse.c */
+};
+
+/* Of drain rules, of which there are too many for expressions. */
+#define DURATION_PATTERN "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+
+/* --- what values have to be --- */
+
+static bool is_duration(const void *text) {
+    int64_t time = 0;
+    const char *s = text;
+    if (*s < '0' || *s > '9' || !strpbrk(s, "hms") || strspn(s, "0123456789.hms") < strlen(s))
+        return false;
+    return !duration_parse(s, &time, NULL) && time >= 0 && time <= SEC(86400 * 365);
+}
+
+static bool is_count(const void *value) {
+    const struct intstr *v = value;
+    if (!v->is_str)
+        return v->val >= 0;
+    const char *s = strna(v->str);
+    size_t digits = strspn(s, "0123456789");
+    if (!digits || digits > 3 || (digits > 1 && *s == '0') || !streq(s + digits, "%"))
+        return false;
+    return digits < 3 || streq(s, "100%");
+}
+
+static bool is_group(const void *text) {
+    static const char *const letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
+    const char *s = text;
+    return *s && strspn(s, letters) == strlen(s);
+}
+
+/* 32 digits, or with the dashes of a UUID. */
+static bool is_app_id(const void *text) {
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    const char *s = text;
+    bool dashes = strchr(s, '-');
+    for (const char *f = form; *f; f++) {
+        if (*f == '-' && !dashes)
+            continue;
+        if (*f == '-' ? *s != '-' : !*s || !strchr("0123456789abcdefABCDEF", *s))
+            return false;
+        s++;
+    }
+    return !*s;
+}
+
+static bool is_node_name(const void *text) {
+    static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+    const char *s = text;
+    size_t len = strlen(s);
+    return len && strchr(letters, s[0]) && strchr(letters, s[len - 1]) &&
+           strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789.-") == len;
+}
+
+static bool is_url(const void *text) {
+    const char *s = text;
+    const char *host = str_starts(s, "http://") ? s + 7 : str_starts(s, "https://") ? s + 8 : "";
+    return *host && !strchr("/?#:", *host) && !strpbrk(s, " \t\r\n");
+}
+
+static bool is_node_set(const void *text) {
+    _cleanup_nodeset_ struct nodeset set = NODESET_INIT;
+    return !nodeset_parse(text, NULL, NULL, &set, NULL) && !nodeset_empty(&set);
+}
+
+static bool is_requirement(const void *value) {
+    return !requirement_check(value, NULL);
+}
+
+static bool is_selector(const void *value) {
+    return !selector_check(value, NULL);
+}
+
+static const struct own_rule duration_rules[] = {
+    {"self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('8760h')",
+     "must be a duration such as 30s, 5m or 1h30m, and no longer than a year", is_duration},
+    {0}};
+static const struct own_rule count_rules[] = {
+    {"type(self) == int ? self >= 0 : self.matches('^([0-9]|[1-9][0-9]|100)%$')",
+     "must be a number of nodes such as 1, or a percentage such as 10%", is_count},
+    {0}};
+static const struct own_rule group_rules[] = {
+    {"self.matches('^[a-zA-Z0-9.-]+$')",
+     "a FleetLock group has letters, digits, dots and dashes in it and nothing else", is_group},
+    {0}};
+static const struct own_rule app_id_rules[] = {
+    {"self.matches('^([0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$')",
+     "an application's id has 32 hexadecimal digits, with the dashes of a UUID or without",
+     is_app_id},
+    {0}};
+static const struct own_rule node_name_rules[] = {
+    {"self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",
+     "must be the name of a node: a-z, 0-9, \"-\" and \".\"", is_node_name},
+    {0}};
+static const struct own_rule url_rules[] = {
+    {"isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != ''",
+     "must be a URL that begins with http:// or https://", is_url},
+    {0}};
+static const struct own_rule node_set_rules[] = {
+    {NULL, "must be the name of a node, or a set of names such as w[1-20]", is_node_set}, {0}};
+
+/* --- label selectors --- */
+
+static const char *const operator_words[] = {"In", "NotIn", "Exists", "DoesNotExist", NULL};
+
+static const struct own_field label_value = {
+    .type = OWN_STR, .meaning = "A value of the label.", .max = 63};
+
+static const struct own_field requirement_fields[] = {
+    {.name = "key",
+     .type = OWN_STR,
+     .required = true,
+     .min = 1,
+     .max = 317, /* a prefix, a slash and a name */
+     .meaning = "The label."},
+    {.name = "operator",
+     .type = OWN_STR,
+     .required = true,
+     .words = operator_words,
+     .meaning = "How the label is compared with the values."},
+    {.name = "values",
+     .type = OWN_LIST,
+     .max = 1000,
+     .item = &label_value,
+     .meaning = "For In and NotIn: the values."},
+    {0}};
+
+#define REQUIREMENT_CEL                                                                            \
+    "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)"
+#define REQUIREMENT_MESSAGE "In and NotIn need values, Exists and DoesNotExist have none"
+static const struct own_rule requirement_rules[] = {
+    {REQUIREMENT_CEL, REQUIREMENT_MESSAGE, is_requirement}, {0}};
+
+static const struct own_field requirement_item = {.type = OWN_OBJECT,
+                                                  .meaning = "One condition.",
+                                                  .fields = requirement_fields,
+                                                  .rules = requirement_rules};
+
+static const struct own_field selector_fields[] = {
+    {.name = "matchLabels", .type = OWN_LABELS, .meaning = "Labels that must have these values."},
+    {.name = "matchExpressions",
+     .type = OWN_LIST,
+     .max = 100,
+     .item = &requirement_item,
+     .meaning = "Further conditions; all must hold."},
+    {0}};
+
+static const struct own_rule selector_rules[] = {
+    {NULL, "must be a label selector with valid keys and values", is_selector}, {0}};
+
+/* --- drain rules --- */
+
+static const char *const mark_words[] = {"honour", "ignore", NULL};
+static const char *const action_words[] = {"evict", "skip", "wait", NULL};
+static const char *const step_words[] = {"delete", "force", NULL};
+
+static const struct own_field namespace_item = {
+    .type = OWN_STR,
+    .meaning = "A namespace, or a pattern.",
+    .pattern = "^[a-z0-9*?-]{1,253}$",
+};
+static const struct own_field owner_item = {
+    .type = OWN_STR,
+    .meaning = "A kind, or Bare.",
+    .pattern = "^[A-Z][A-Za-z0-9]{0,62}$",
+};
+
+static const struct own_rule priority_rules[] = {
+    {"!has(self.min) || !has(self.max) || self.min <= self.max",
+     "min must not be greater than max: nothing would match", NULL},
+    {0}};
+static const struct own_field priority_fields[] = {
+    {.name = "min", .type = OWN_INT, .meaning = "The lowest."},
+    {.name = "max", .type = OWN_INT, .meaning = "The highest."},
+    {0}};
+
+static const struct own_field match_fields[] = {
+    {.name = "namespaces",
+     .type = OWN_LIST,
+     .min = 1,
+     .max = 1000,
+     .item = &namespace_item,
+     .meaning = "Any of these namespaces; * is any number of characters, ? is one."},
+    {.name = "labels",
+     .type = OWN_OBJECT,
+     .fields = selector_fields,
+     .meaning = "A label selector for pods."},
+    {.name = "owners",
+     .type = OWN_LIST,
+     .min = 1,
+     .max = 1000,
+     .item = &owner_item,
+     .meaning = "Any of these kinds is the pod's controller; Bare is a pod without one. Pods of a "
+                "Deployment belong to a ReplicaSet, those of a CronJob to a Job."},
+    {.name = "priority",
+     .type = OWN_OBJECT,
+     .fields = priority_fields,
+     .rules = priority_rules,
+     .meaning = "Between which numbers the pod's priority is."},
+    {0}};
+
+static const struct own_field step_fields[] = {
+    {.name = "after",
+     .type = OWN_SECONDS,
+     .required = true,
+     .min = 0,
+     .max = 86400 * 365,
+     .pattern = DURATION_PATTERN,
+     .meaning = "From the first try."},
+    {.name = "to",
+     .type = OWN_STR,
+     .required = true,
+     .words = step_words,
+     .meaning =
+         "delete breaks the budget; force lets the pod vanish while its containers may still "
+         "run."},
+    {0}};
+static const struct own_field step_item = {
+    .type = OWN_OBJECT, .meaning = "One step.", .fields = step_fields};
+static const struct own_rule steps_rules[] = {
+    {"size(self) < 2 || self[0].to == 'delete'",
+     "delete must come before force: after it nothing is left to delete", NULL},
+    {0}};
+
+static const struct own_field rule_fields[] = {
+    {.name = "name",
+     .type = OWN_STR,
+     .required = true,
+     .min = 1,
+     .max = 100,
+     .meaning = "What messages call it."},
+    {.name = "match",
+     .type = OWN_OBJECT,
+     .fields = match_fields,
+     .meaning = "Which pods; every part that is there must hold. Without it: all."},
+    {.name = "order",
+     .type = OWN_INT,
+     .meaning = "Pods of a lower order must be gone before those of a higher one begin; 0 when it "
+                "is not said."},
+    {.name = "action",
+     .type = OWN_STR,
+     .words = action_words,
+     .meaning = "evict, which it is when nothing is said; skip: the pod is left alone; wait: until "
+                "it has finished."},
+    {.name = "grace",
+     .type = OWN_SECONDS,
+     .min = 1,
+     .max = 86400 * 365,
+     .pattern = DURATION_PATTERN,
+     .meaning = "The time that the pod gets to stop, instead of its own."},
+    {.name = "deadline",
+     .type = OWN_SECONDS,
+     .min = 1,
+     .max = 86400 * 365,
+     .pattern = DURATION_PATTERN,
+     .meaning = "Counted from the first try; then the pod is given up."},
+    {.name = "escalate",
+     .type = OWN_LIST,
+     .max = 2,
+     .key = "to",
+     .item = &step_item,
+     .rules = steps_rules,
+     .meaning = "What is done when it does not go. Without it nothing is deleted or forced."},
+    {.name = "marks",
+     .type = OWN_STR,
+     .words = mark_words,
+     .meaning = "For the pods of this rule, instead of what is said for all."},
+    {0}};
+
+static const struct own_rule rule_rules[] = {
+    {"!has(self.action) || self.action != 'skip' || !(has(self.order) || has(self.grace) || "
+     "has(self.deadline) || has(self.escalate))",
+     "order, grace, deadline and escalate mean nothing with action skip: the pod is left alone",
+     NULL},
+    {"!has(self.action) || self.action != 'wait' || !(has(self.grace) || has(self.escalate))",
+     "grace and escalate mean nothing with action wait: the pod is waited for and not evicted",
+     NULL},
+    {0}};
+static const struct own_field rule_item = {
+    .type = OWN_OBJECT, .meaning = "One rule.", .fields = rule_fields, .rules = rule_rules};
+
+static const struct own_field drain_fields[] = {
+    {.name = "marks",
+     .type = OWN_STR,
+     .words = mark_words,
+     .meaning = "Whether marks of other tools on pods (safe-to-evict, do-not-disrupt, "
+                "cluster.x-k8s.io/drain) are obeyed; honour when nothing is said."},
+    {.name = "rules",
+     .type = OWN_LIST,
+     .max = RULES_MAX,
+     .key = "name",
+     .item = &rule_item,
+     .meaning = "The first that matches a pod is its rule; one that no rule matches is evicted."},
+    {0}};
+
+/* --- what several of them have --- */
+
+static const char *const operation_words[] = {"Drain", "Reboot", "Shutdown", NULL};
+#define OPERATION_MEANING                                                                          \
+    "What is done to the node: Drain holds it drained until this is deleted, Reboot and Shutdown " \
+    "are carried out by the executor."
+
+static const struct own_field argument_item = {
+    .type = OWN_STR, .meaning = "One argument.", .max = 4096};
+static const struct own_field exec_fields[] = {
+    {.name = "command",
+     .type = OWN_LIST,
+     .required = true,
+     .min = 1,
+     .max = 100,
+     .item = &argument_item,
+     .meaning = "The program and its arguments; no shell is involved."},
+    {0}};
+static const struct own_field http_fields[] = {{.name = "url",
+                                                .type = OWN_STR,
+                                                .required = true,
+                                                .min = 1,
+                                                .max = 2048,
+                                                .rules = url_rules,
+                                                .meaning = "Where the request is sent."},
+                                               {0}};
+static const struct own_field executor_fields[] = {
+    {.name = "fleetlock",
+     .type = OWN_OBJECT,
+     .meaning = "The node reboots by itself, when its FleetLock client is told that it may."},
+    {.name = "exec", .type = OWN_OBJECT, .fields = exec_fields, .meaning = "A program is run."},
+    {.name = "http",
+     .type = OWN_OBJECT,
+     .fields = http_fields,
+     .meaning = "A service is asked by an HTTP request."},
+    {.name = "sim", .type = OWN_OBJECT, .meaning = "The simulator's machines do it by themselves."},
+    {0}};
+
+static bool is_one_executor(const void *value) {
+    const struct own_executor *e = value;
+    return e->fleetlock + e->sim + (e->exec != NULL) + (e->http != NULL) == 1;
+}
+static const struct own_rule executor_rules[] = {
+    {"[has(self.fleetlock), has(self.exec), has(self.http), has(self.sim)].filter(x, x).size() == "
+     "1",
+     "name one executor: fleetlock, exec, http or sim", is_one_executor},
+    {0}};
+
+#define EXECUTOR                                                                                   \
+    {                                                                                              \
+        .name = "executor", .type = OWN_OBJECT, .fixed = true, .fields = executor_fields,          \
+        .rules = executor_rules, .meaning = "Who carries the operation out."                       \
+    }
+
+/* The operation and who does it must fit together: the same of a Maintenance and a Rollout. */
+static bool executor_fits(const char *operation, const struct own_executor *e) {
+    return str_same(operation, "Drain") == !e;
+}
+static bool fleetlock_fits(const char *operation, const struct own_executor *e) {
+    return !e || !e->fleetlock || str_same(operation, "Reboot");
+}
+#define EXECUTOR_RULES(fits_, fleetlock_fits_)                                                     \
+    {"(self.operation == 'Drain') != has(self.executor)",                                          \
+     "Reboot and Shutdown need an executor, which carries them out; Drain has none", (fits_)},     \
+    {                                                                                              \
+        "!has(self.executor) || !has(self.executor.fleetlock) || self.operation == 'Reboot'",      \
+            "executor fleetlock goes with the operation Reboot alone: its clients do nothing "     \
+            "else",                                                                                \
+            (fleetlock_fits_)                                                                      \
+    }
+
+static const char *const status_words[] = {"True", "False", "Unknown", NULL};
+static const struct own_field condition_fields[] = {
+    {.name = "type",
+     .type = OWN_STR,
+     .required = true,
+     .min = 1,
+     .max = 316,
+     .meaning = "What it is about."},
+    {.name = "status",
+     .type = OWN_STR,
+     .required = true,
+     .words = status_words,
+     .meaning = "Whether it is so."},
+    {.name = "observedGeneration",
+     .type = OWN_LONG,
+     .meaning = "The metadata.generation that was looked at."},
+    {.name = "lastTransitionTime",
+     .type = OWN_TIME,
+     .required = true,
+     .meaning = "Since when the status is what it is."},
+    {.name = "reason",
+     .type = OWN_STR,
+     .required = true,
+     .min = 1,
+     .max = REASON_MAX,
+     .meaning = "One word for programs."},
+    {.name = "message",
+     .type = OWN_STR,
+     .required = true,
+     .max = MESSAGE_MAX,
+     .meaning = "A sentence for people."},
+    {0}};
+static const struct own_field condition_item = {
+    .type = OWN_OBJECT, .meaning = "One condition.", .fields = condition_fields};
+#define CONDITIONS(meaning_)                                                                       \
+    {                                                                                              \
+        .name = "conditions", .type = OWN_LIST, .max = 32, .key = "type", .item = &condition_item, \
+        .meaning = (meaning_)                                                                      \
+    }
+
+static const struct own_field blocker_fields[] = {
+    {.name = "code",
+     .type = OWN_STR,
+     .required = true,
+     .min = 1,
+     .max = 100,
+     .meaning = "One of the codes of docs/blockers.md."},
+    {.name = "object",
+     .type = OWN_STR,
+     .max = 1024,
+     .meaning = "What is in the way: pod/NAMESPACE/NAME."},
+    {.name = "message", .type = OWN_STR, .max = MESSAGE_MAX, .meaning = "Why, with numbers."},
+    {.name = "since", .type = OWN_TIME, .meaning = "Since when it waits for that."},
+    {.name = "hint", .type = OWN_STR, .max = MESSAGE_MAX, .meaning = "What can be done."},
+    {0}};
+#define BLOCKER                                                                                    \
+    {                                                                                              \
+        .name = "blocker", .type = OWN_OBJECT, .fields = blocker_fields,                           \
+        .meaning = "What it waits for; absent when it does not wait."                              \
+    }
+#define OBSERVED_GENERATION                                                                        \
+    {                                                                                              \
+        .name = "observedGeneration", .type = OWN_LONG,                                            \
+        .meaning = "The metadata.generation that this status is about."                            \
+    }
+#define POLICY_NAME(meaning_)                                                                      \
+    {                                                                                              \
+        .name = "policy", .type = OWN_STR, .fixed = true, .min = 1, .max = POLICY_NAME_MAX,        \
+        .meaning = (meaning_)                                                                      \
+    }
+#define REASON                                                                                     \
+    { .name = "reason", .type = OWN_STR, .max = REASON_MAX, .meaning = "Why, for people." }
+#define PAUSED(meaning_)                                                                           \
+    { .name = "paused", .type = OWN_BOOL, .initial = "false", .meaning = (meaning_) }
+
+/* --- Policy --- */
+
+static const char *const escalation_words[] = {"wait", "release", NULL};
+static const char *const deny_words[] = {"404", "423", NULL};
+static const char *const unknown_words[] = {"refuse", "default", NULL};
+static const char *const caller_words[] = {"off", "report", "enforce", NULL};
+
+static const struct own_field group_item = {
+    .type = OWN_STR, .meaning = "A group.", .min = 1, .max = NAME_MAX_LEN, .rules = group_rules};
+static const struct own_field app_id_item = {.type = OWN_STR,
+                                             .meaning = "An application's id.",
+                                             .min = 32,
+                                             .max = 36,
+                                             .rules = app_id_rules};
+
+static const struct own_field ids_fields[] = {
+    {.name = "appIds",
+     .type = OWN_LIST,
+     .max = 32,
+     .set = true,
+     .item = &app_id_item,
+     .initial = "[\"de35106b6ec24688b63afddaa156679b\"]",
+     .meaning = "The applications that may have derived a client's id from its machine id; Zincati "
+                "when nothing is said."},
+    {.name = "nodeNames",
+     .type = OWN_BOOL,
+     .initial = "false",
+     .meaning = "Whether a client may give the name of its node as its id, too."},
+    {0}};
+
+static const struct own_field fleetlock_fields[] = {
+    {.name = "groups",
+     .type = OWN_LIST,
+     .required = true,
+     .min = 1,
+     .max = GROUPS_MAX,
+     .set = true,
+     .item = &group_item,
+     .meaning = "The groups that this Policy answers for. No two Policies may name the same one."},
+    {.name = "denyStatus",
+     .type = OWN_INT,
+     .words = deny_words,
+     .initial = "404",
+     .meaning = "The HTTP status of the answer to a client that has to wait."},
+    {.name = "unknownGroup",
+     .type = OWN_STR,
+     .words = unknown_words,
+     .initial = "\"refuse\"",
+     .meaning =
+         "What a client gets whose group no Policy names: refuse is an error, default is what "
+         "this Policy says."},
+    {.name = "callerCheck",
+     .type = OWN_STR,
+     .words = caller_words,
+     .initial = "\"report\"",
+     .meaning = "Whether the address that a request comes from must be one of the node that it "
+                "speaks for: off, report (it is told and goes on) or enforce (it is refused)."},
+    {.name = "ids",
+     .type = OWN_OBJECT,
+     .initial = "{}",
+     .fields = ids_fields,
+     .meaning = "What a client's id may be."},
+    {.name = "rate",
+     .type = OWN_INT,
+     .min = 1,
+     .max = 100000,
+     .initial = "60",
+     .meaning = "How many requests a minute of one address are answered."},
+    {0}};
+
+static const struct own_field policy_spec[] = {
+    {.name = "nodeSelector",
+     .type = OWN_OBJECT,
+     .required = true,
+     .fields = selector_fields,
+     .rules = selector_rules,
+     .meaning = "The nodes that this is about; an empty one selects all. A node that two Policies "
+                "select is refused by both."},
+    {.name = "maxUnavailable",
+     .type = OWN_COUNT,
+     .initial = "1",
+     .rules = count_rules,
+     .meaning = "How many of the nodes may be out of service at the same time: a number, or a "
+                "percentage of them, rounded down but at least 1 unless it is 0%. With 0 no "
+                "further node goes. Of the control plane it is never more than one."},
+    {.name = "maxZones",
+     .type = OWN_INT,
+     .min = 1,
+     .max = NODES_MAX,
+     .meaning = "In how many zones (topology.kubernetes.io/zone) they may be; any number when "
+                "nothing is said."},
+    {.name = "drain",
+     .type = OWN_OBJECT,
+     .initial = "{}",
+     .fields = drain_fields,
+     .meaning = "What happens to which pods, as in the file of 'slipway drain --rules'. Pods "
+                "without a controller and pods with an emptyDir are evicted, too."},
+    {.name = "drainTimeout",
+     .type = OWN_STR,
+     .min = 1,
+     .max = 32,
+     .initial = "\"1h\"",
+     .rules = duration_rules,
+     .meaning = "How long a drain may take before the escalation."},
+    {.name = "escalation",
+     .type = OWN_STR,
+     .words = escalation_words,
+     .initial = "\"wait\"",
+     .meaning = "What happens then: wait goes on and says so, release puts the node back into "
+                "service and gives its slot to the next."},
+    {.name = "fleetlock",
+     .type = OWN_OBJECT,
+     .fields = fleetlock_fields,
+     .meaning = "That FleetLock clients on these nodes are answered, and how. Without it they are "
+                "not."},
+    {.name = "settle",
+     .type = OWN_STR,
+     .min = 1,
+     .max = 32,
+     .initial = "\"0s\"",
+     .rules = duration_rules,
+     .meaning = "How long a node must have been back in service before its slot is free."},
+    {.name = "soak",
+     .type = OWN_STR,
+     .min = 1,
+     .max = 32,
+     .initial = "\"0s\"",
+     .rules = duration_rules,
+     .meaning = "How long a Rollout waits after each node before the next one begins."},
+    {.name = "waitRescheduled",
+     .type = OWN_BOOL,
+     .initial = "true",
+     .meaning =
+         "Whether the owners of evicted pods must be available again before a node counts as "
+         "drained."},
+    {.name = "maxFailed",
+     .type = OWN_INT,
+     .min = 0,
+     .max = NODES_MAX,
+     .initial = "0",
+     .meaning =
+         "How many nodes of a Rollout may fail. When it is one more, no further node is begun."},
+    {0}};
+
+static const struct own_field policy_status[] = {
+    OBSERVED_GENERATION,
+    {.name = "nodes", .type = OWN_INT, .meaning = "How many nodes it selects."},
+    {.name = "held", .type = OWN_INT, .meaning = "How many of them hold a slot."},
+    {.name = "waiting", .type = OWN_INT, .meaning = "How many wait for one."},
+    CONDITIONS("Ready: it is obeyed; else the message says why not."),
+    {0}};
+
+static const struct own_rule policy_rules[] = {
+    {"size(self.metadata.name) <= 239",
+     "the name of a Policy has at most 239 characters: that of the object with its slots is made "
+     "of it",
+     NULL},
+    {0}};
+
+static const struct own_field policy_fields[] = {
+    {.name = "spec",
+     .type = OWN_OBJECT,
+     .required = true,
+     .fields = policy_spec,
+     .meaning = "What is wanted."},
+    {.name = "status", .type = OWN_OBJECT, .fields = policy_status, .meaning = "What is so."},
+    {0}};
+
+static const struct own_column policy_columns[] = {
+    {"Max", "string", ".spec.maxUnavailable", "How many may be out of service", false},
+    {"Held", "integer", ".status.held", "How many are", false},
+    {"Waiting", "integer", ".status.waiting", "How many wait", false},
+    {"Nodes", "integer", ".status.nodes", "How many nodes it selects", false},
+    {"Groups", "string", ".spec.fleetlock.groups", "FleetLock groups", true},
+    {"Age", "date", ".metadata.creationTimestamp", "Since it was made", false},
+    {0}};
+
+/* --- Maintenance --- */
+
+/* As maint_phases of engine/maintenance.h, which is above this layer; a test compares them. */
+static const char *const maintenance_phases[] = {
+    "Pending",   "Queued",    "Draining",    "Granted",   "Operating",
+    "Returning", "Restoring", "Uncordoning", "Settling",  "Halted",
+    "Undoing",   "Complete",  "Failed",      "Cancelled", NULL};
+
+static bool maintenance_executor(const void *value) {
+    const struct maintenance *m = value;
+    return executor_fits(m->operation, m->executor);
+}
+static bool maintenance_fleetlock(const void *value) {
+    const struct maintenance *m = value;
+    return fleetlock_fits(m->operation, m->executor);
+}
+static const struct own_rule maintenance_spec_rules[] = {
+    EXECUTOR_RULES(maintenance_executor, maintenance_fleetlock), {0}};
+
+static const struct own_field maintenance_spec[] = {
+    {.name = "node",
+     .type = OWN_STR,
+     .required = true,
+     .fixed = true,
+     .min = 1,
+     .max = NAME_MAX_LEN,
+     .rules = node_name_rules,
+     .meaning = "The node's name."},
+    {.name = "operation",
+     .type = OWN_STR,
+     .required = true,
+     .fixed = true,
+     .words = operation_words,
+     .meaning = OPERATION_MEANING},
+    POLICY_NAME("The Policy whose slot it takes; without it the one that selects the node."),
+    REASON,
+    PAUSED("Whether it stops before the next step that touches pods or the node."),
+    EXECUTOR,
+    {0}};
+
+static const struct own_field transition_fields[] = {
+    {.name = "time", .type = OWN_TIME, .required = true, .meaning = "When."},
+    {.name = "from", .type = OWN_STR, .words = maintenance_phases, .meaning = "The phase before."},
+    {.name = "to",
+     .type = OWN_STR,
+     .required = true,
+     .words = maintenance_phases,
+     .meaning = "The phase after."},
+    {.name = "reason", .type = OWN_STR, .max = REASON_MAX, .meaning = "One word for why."},
+    {0}};
+static const struct own_field transition_item = {
+    .type = OWN_OBJECT, .meaning = "One transition.", .fields = transition_fields};
+
+static const struct own_field maintenance_status[] = {
+    OBSERVED_GENERATION,
+    {.name = "phase",
+     .type = OWN_STR,
+     .words = maintenance_phases,
+     .meaning = "Where it is in its life."},
+    {.name = "reason",
+     .type = OWN_STR,
+     .max = REASON_MAX,
+     .meaning = "One word for how it came there."},
+    {.name = "since", .type = OWN_TIME, .meaning = "Since when it is there."},
+    {.name = "slot", .type = OWN_STR, .max = NAME_MAX_LEN, .meaning = "The id of its slot."},
+    {.name = "bootBefore",
+     .type = OWN_STR,
+     .max = NAME_MAX_LEN,
+     .meaning = "The node's boot id when the operation was allowed."},
+    {.name = "bootAfter",
+     .type = OWN_STR,
+     .max = NAME_MAX_LEN,
+     .meaning = "The node's boot id when it came back."},
+    BLOCKER,
+    CONDITIONS("Complete, Failed and Progressing."),
+    {.name = "journal",
+     .type = OWN_LIST,
+     .max = 100,
+     .item = &transition_item,
+     .meaning = "The last transitions, the oldest first."},
+    {0}};
+
+static const struct own_field maintenance_fields[] = {
+    {.name = "spec",
+     .type = OWN_OBJECT,
+     .required = true,
+     .fields = maintenance_spec,
+     .rules = maintenance_spec_rules,
+     .meaning = "What is wanted."},
+    {.name = "status", .type = OWN_OBJECT, .fields = maintenance_status, .meaning = "What is so."},
+    {0}};
+
+static const struct own_column maintenance_columns[] = {
+    {"Node", "string", ".spec.node", "The node", false},
+    {"Operation", "string", ".spec.operation", "What is done to it", false},
+    {"Phase", "string", ".status.phase", "Where it is in its life", false},
+    {"Blocker", "string", ".status.blocker.code", "What it waits for", false},
+    {"Policy", "string", ".spec.policy", "The Policy", true},
+    {"Message", "string", ".status.blocker.message", "Why it waits", true},
+    {"Reason", "string", ".spec.reason", "Why it is done", true},
+    {"Age", "date", ".metadata.creationTimestamp", "Since it was made", false},
+    {0}};
+
+/* --- Rollout --- */
+
+static const char *const rollout_phases[] = {"Pending",  "Progressing", "Paused",
+                                             "Complete", "Failed",      NULL};
+
+static bool rollout_executor(const void *value) {
+    const struct rollout *r = value;
+    return executor_fits(r->operation, r->executor);
+}
+static bool rollout_fleetlock(const void *value) {
+    const struct rollout *r = value;
+    return fleetlock_fits(r->operation, r->executor);
+}
+static bool rollout_nodes(const void *value) {
+    const struct rollout *r = value;
+    return (r->selector != NULL) != (r->nodes != NULL);
+}
+static const struct own_rule rollout_spec_rules[] = {
+    {"has(self.nodeSelector) != has(self.nodes)",
+     "say which nodes: either nodeSelector or nodes, not both", rollout_nodes},
+    EXECUTOR_RULES(rollout_executor, rollout_fleetlock),
+    {0}};
+
+static const struct own_field node_set_item = {
+    .type = OWN_STR, .meaning = "A name or a set.", .min = 1, .max = 1024, .rules = node_set_rules};
+static const struct own_field node_item = {
+    .type = OWN_STR, .meaning = "A name.", .min = 1, .max = NAME_MAX_LEN};
+
+static const struct own_field rollout_spec[] = {
+    {.name = "operation",
+     .type = OWN_STR,
+     .required = true,
+     .fixed = true,
+     .words = operation_words,
+     .meaning = OPERATION_MEANING},
+    {.name = "nodeSelector",
+     .type = OWN_OBJECT,
+     .fixed = true,
+     .fields = selector_fields,
+     .rules = selector_rules,
+     .meaning = "The nodes, by their labels; an empty one selects all."},
+    {.name = "nodes",
+     .type = OWN_LIST,
+     .fixed = true,
+     .min = 1,
+     .max = 1000,
+     .item = &node_set_item,
+     .meaning = "The nodes, by their names or by sets of names such as w[1-20]."},
+    POLICY_NAME("The Policy whose slots are taken; without it, of each node the one that selects "
+                "it."),
+    REASON,
+    {.name = "maxFailed",
+     .type = OWN_INT,
+     .min = 0,
+     .max = NODES_MAX,
+     .meaning = "Instead of what the Policy says."},
+    {.name = "waitRescheduled", .type = OWN_BOOL, .meaning = "Instead of what the Policy says."},
+    {.name = "soak",
+     .type = OWN_STR,
+     .min = 1,
+     .max = 32,
+     .rules = duration_rules,
+     .meaning = "Instead of what the Policy says."},
+    PAUSED("Whether no further node is begun."),
+    EXECUTOR,
+    {0}};
+
+static const struct own_field count_fields[] = {
+    {.name = "total", .type = OWN_INT, .meaning = "All nodes."},
+    {.name = "waiting", .type = OWN_INT, .meaning = "Not begun."},
+    {.name = "current", .type = OWN_INT, .meaning = "Under way."},
+    {.name = "complete", .type = OWN_INT, .meaning = "Done."},
+    {.name = "failed", .type = OWN_INT, .meaning = "Given up."},
+    {0}};
+
+static const struct own_field rollout_status[] = {
+    OBSERVED_GENERATION,
+    {.name = "phase", .type = OWN_STR, .words = rollout_phases, .meaning = "Where it is."},
+    {.name = "reason",
+     .type = OWN_STR,
+     .max = REASON_MAX,
+     .meaning = "One word for how it came there."},
+    {.name = "since", .type = OWN_TIME, .meaning = "Since when it is there."},
+    {.name = "counts", .type = OWN_OBJECT, .fields = count_fields, .meaning = "Nodes by state."},
+    {.name = "current",
+     .type = OWN_LIST,
+     .max = 10000,
+     .item = &node_item,
+     .meaning = "The nodes that are under way."},
+    BLOCKER,
+    CONDITIONS("Complete, Failed and Progressing."),
+    {0}};
+
+static const struct own_field rollout_fields[] = {
+    {.name = "spec",
+     .type = OWN_OBJECT,
+     .required = true,
+     .fields = rollout_spec,
+     .rules = rollout_spec_rules,
+     .meaning = "What is wanted."},
+    {.name = "status", .type = OWN_OBJECT, .fields = rollout_status, .meaning = "What is so."},
+    {0}};
+
+static const struct own_column rollout_columns[] = {
+    {"Operation", "string", ".spec.operation", "What is done to the nodes", false},
+    {"Phase", "string", ".status.phase", "Where it is", false},
+    {"Complete", "integer", ".status.counts.complete", "How many nodes are done", false},
+    {"Failed", "integer", ".status.counts.failed", "How many were given up", false},
+    {"Nodes", "integer", ".status.counts.total", "How many there are", false},
+    {"Blocker", "string", ".status.blocker.code", "What it waits for", false},
+    {"Policy", "string", ".spec.policy", "The Policy", true},
+    {"Message", "string", ".status.blocker.message", "Why it waits", true},
+    {"Reason", "string", ".spec.reason", "Why it is done", true},
+    {"Age", "date", ".metadata.creationTimestamp", "Since it was made", false},
+    {0}};
+
+/* --- the kinds --- */
+
+const struct own_resource own_resources[] = {
+    {.kind = &kind_policy,
+     .singular = "policy",
+     .short_name = "swpol",
+     .meaning =
+         "The rules for a set of nodes: how many may be out of service at the same time, how "
+         "they are drained, and how their FleetLock clients are answered.",
+     .example = "apiVersion: slipway.dev/v1alpha1\n"
+                "kind: Policy\n"
+                "metadata: {name: default}\n"
+                "spec:\n"
+                "  nodeSelector: {matchLabels: {}}\n"
+                "  maxUnavailable: 1\n"
+                "  drain: {}\n"
+                "  fleetlock: {groups: [default], denyStatus: 404}\n",
+     .fields = policy_fields,
+     .rules = policy_rules,
+     .columns = policy_columns},
+    {.kind = &kind_maintenance,
+     .singular = "maintenance",
+     .short_name = "swm",
+     .meaning = "One operation on one node, from the request until the node is back in service. To "
+                "cancel it, delete it.",
+     .example = "apiVersion: slipway.dev/v1alpha1\n"
+                "kind: Maintenance\n"
+                "metadata: {name: w1-fan}\n"
+                "spec:\n"
+                "  node: w1\n"
+                "  operation: Drain\n"
+                "  reason: the fan is loud\n",
+     .fields = maintenance_fields,
+     .columns = maintenance_columns},
+    {.kind = &kind_rollout,
+     .singular = "rollout",
+     .short_name = "swr",
+     .meaning = "One operation on many nodes, as many at a time as their Policies allow. Makes a "
+                "Maintenance for each.",
+     .example = "apiVersion: slipway.dev/v1alpha1\n"
+                "kind: Rollout\n"
+                "metadata: {name: kernel}\n"
+                "spec:\n"
+                "  operation: Reboot\n"
+                "  nodeSelector: {matchLabels: {pool: workers}}\n"
+                "  executor: {fleetlock: {}}\n"
+                "  reason: the new kernel\n",
+     .fields = rollout_fields,
+     .columns = rollout_columns},
+    {0}};
+
+const struct own_resource *own_resource(const struct kind *kind) {
+    for (const struct own_resource *r = own_resources; r->kind; r++)
+        if (r->kind == kind)
+            return r;
+    return NULL;
+}
