@@ -1,4 +1,5 @@
 /* The verb `doctor`: is everything there that Slipway needs, and what would block a drain? */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -16,6 +17,7 @@ struct doctor_opts {
 
 enum {
     LEFTOVERS_SHOWN = 10, /* in text */
+    UNREAD_MAX = 8,       /* kinds that doctor can do without */
 };
 
 struct doctor {
@@ -28,6 +30,8 @@ struct doctor {
     struct arena arena;
     struct lint lint;
     bool looked; /* lint is there */
+    const char *unread[UNREAD_MAX];
+    size_t n_unread;
     struct checks_read checks_read;
     struct doctor_checks checks;
     bool checked; /* checks is there */
@@ -39,7 +43,9 @@ struct doctor {
 struct stores {
     struct store *nodes, *pods, *budgets, *replica_sets, *deployments, *stateful_sets, *volumes,
         *claims, *classes, *namespaces;
-    bool no_nodes, no_owners, no_storage, no_classes, no_namespaces;
+    struct {
+        bool nodes, replica_sets, deployments, stateful_sets, volumes, claims, classes, namespaces;
+    } no;
 };
 
 static void feed(struct session *s, struct store **store, const struct kind *kind,
@@ -54,14 +60,35 @@ static void feed_all(struct session *s, struct stores *t) {
                       classes[] = "claims that are not bound yet are not looked at";
     feed(s, &t->pods, &kind_pod, NULL, NULL);
     feed(s, &t->budgets, &kind_pdb, NULL, NULL);
-    feed(s, &t->nodes, &kind_node, room, &t->no_nodes);
-    feed(s, &t->replica_sets, &kind_replica_set, owners, &t->no_owners);
-    feed(s, &t->deployments, &kind_deployment, owners, &t->no_owners);
-    feed(s, &t->stateful_sets, &kind_stateful_set, owners, &t->no_owners);
-    feed(s, &t->volumes, &kind_pv, volumes, &t->no_storage);
-    feed(s, &t->claims, &kind_pvc, volumes, &t->no_storage);
-    feed(s, &t->classes, &kind_storage_class, classes, &t->no_classes);
-    feed(s, &t->namespaces, &kind_namespace, room, &t->no_namespaces);
+    feed(s, &t->nodes, &kind_node, room, &t->no.nodes);
+    feed(s, &t->replica_sets, &kind_replica_set, owners, &t->no.replica_sets);
+    feed(s, &t->deployments, &kind_deployment, owners, &t->no.deployments);
+    feed(s, &t->stateful_sets, &kind_stateful_set, owners, &t->no.stateful_sets);
+    feed(s, &t->volumes, &kind_pv, volumes, &t->no.volumes);
+    feed(s, &t->claims, &kind_pvc, volumes, &t->no.claims);
+    feed(s, &t->classes, &kind_storage_class, classes, &t->no.classes);
+    feed(s, &t->namespaces, &kind_namespace, room, &t->no.namespaces);
+}
+
+/* As a plan names them. */
+static void note_unread(struct doctor *d, const struct stores *t) {
+    const struct {
+        bool missing;
+        const struct kind *kind;
+    } rows[] = {
+        {t->no.nodes, &kind_node},
+        {t->no.replica_sets, &kind_replica_set},
+        {t->no.deployments, &kind_deployment},
+        {t->no.stateful_sets, &kind_stateful_set},
+        {t->no.volumes, &kind_pv},
+        {t->no.claims, &kind_pvc},
+        {t->no.classes, &kind_storage_class},
+        {t->no.namespaces, &kind_namespace},
+    };
+    static_assert(ARRAY_LEN(rows) <= ARRAY_LEN(d->unread), "a place for each");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].missing)
+            d->unread[d->n_unread++] = rows[i].kind->resource;
 }
 
 static int look_at_workloads(struct doctor *d) {
@@ -77,29 +104,33 @@ static int look_at_workloads(struct doctor *d) {
                     xstrdup("the PodDisruptionBudgets could not be looked at"), NULL);
         return rc;
     }
+    bool no_owners = t.no.replica_sets || t.no.deployments || t.no.stateful_sets;
+    bool no_storage = t.no.volumes || t.no.claims;
+    note_unread(d, &t);
     struct lint_input in = {
         .nodes = t.nodes,
         .pods = t.pods,
         .budgets = t.budgets,
         .pdbs = d->pdbs,
         .pods_by_node = by_node,
-        .replica_sets = t.no_owners ? NULL : t.replica_sets,
-        .deployments = t.no_owners ? NULL : t.deployments,
-        .stateful_sets = t.no_owners ? NULL : t.stateful_sets,
-        .volumes = t.no_storage ? NULL : t.volumes,
-        .claims = t.no_storage ? NULL : t.claims,
-        .classes = t.no_classes ? NULL : t.classes,
+        .replica_sets = no_owners ? NULL : t.replica_sets,
+        .deployments = no_owners ? NULL : t.deployments,
+        .stateful_sets = no_owners ? NULL : t.stateful_sets,
+        .volumes = no_storage ? NULL : t.volumes,
+        .claims = no_storage ? NULL : t.claims,
+        .classes = t.no.classes ? NULL : t.classes,
         .namespaces = t.namespaces,
-        .pool = t.no_nodes || t.no_namespaces ? NULL : s->conn.client.pool,
-        .now = cli_now(s->cli),
+        .pool = t.no.nodes || t.no.namespaces ? NULL : s->conn.client.pool,
+        .now = session_now(s),
     };
-    d->nodes = t.no_nodes ? NULL : t.nodes;
+    d->nodes = t.no.nodes ? NULL : t.nodes;
     lint_make(&in, &d->arena, &d->lint);
     d->looked = true;
     if (!d->lint.n && !d->opts->pdbs)
         doctor_find(&d->findings, STATE_GOOD, "budget",
-                    xasprintf("%zu PodDisruptionBudget%s, none of which would block a drain",
-                              d->lint.budgets, d->lint.budgets == 1 ? "" : "s"),
+                    xasprintf("%zu PodDisruptionBudget%s, none of which would block a drain%s",
+                              d->lint.budgets, d->lint.budgets == 1 ? "" : "s",
+                              d->n_unread ? ", as far as could be read" : ""),
                     NULL);
     return 0;
 }
@@ -131,7 +162,7 @@ static void look_for_leftovers(struct doctor *d) {
 static void look_for_left_behind(struct doctor *d) {
     struct survey survey;
     struct survey_sum sum;
-    int64_t now = cli_now(d->session.cli);
+    int64_t now = session_now(&d->session);
     if (!d->nodes)
         return;
     survey_take(d->nodes, d->pods, d->by_node, d->pdbs, NULL, NULL, now, &d->arena, &survey);
@@ -161,7 +192,7 @@ static void ask_checks(struct doctor *d) {
     for (size_t i = 0; i < n; i++)
         going[i] = nodes[i]->meta.name;
     struct check_request req = {
-        .going = going, .n_going = n, .alone = true, .now = cli_now(d->session.cli)};
+        .going = going, .n_going = n, .alone = true, .now = session_now(&d->session)};
     checks_read_out(r, &req);
     checks_run(r->world, &req, &d->arena, &found);
     doctor_checks_fold(&found, &d->arena, &d->checks);
@@ -180,6 +211,8 @@ static int print(struct doctor *d) {
     struct doctor_report report = {.findings = &d->findings,
                                    .lint = d->looked ? &d->lint : NULL,
                                    .checks = d->checked ? &d->checks : NULL,
+                                   .unread = d->unread,
+                                   .n_unread = d->n_unread,
                                    .all = o->all,
                                    .only_lint = o->pdbs};
     if (output_is_document(&o->format)) {

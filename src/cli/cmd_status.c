@@ -129,7 +129,7 @@ static void ask_checks(struct status_run *r, int64_t now, struct arena *arena, s
 }
 
 static void take(struct status_run *r, struct arena *arena, struct survey *out) {
-    int64_t now = cli_now(r->session.cli);
+    int64_t now = session_now(&r->session);
     survey_take(r->nodes, r->pods, r->by_node, r->pdbs, wanted, r, now, arena, out);
     if (!r->no_owners)
         survey_pins(out, r->pods, r->by_node, r->replica_sets, r->stateful_sets, arena);
@@ -274,7 +274,7 @@ static int print_all(struct status_run *r) {
                                .prog = r->session.cli->prog,
                                .details = (unsigned)r->opts->details,
                                .utc = r->opts->output.utc,
-                               .now = cli_now(r->session.cli)};
+                               .now = session_now(&r->session)};
     if (output_is_document(&r->opts->output.format))
         return print_document(r, &s, &view, &arena);
     for (size_t i = 0; i < s.n; i++)

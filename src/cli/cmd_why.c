@@ -180,6 +180,7 @@ static int answer(struct why_reader *r, const struct aim *aim, struct arena *are
                   struct why *out) {
     int rc = 0;
     for (int i = 0; i < ROUNDS && !rc; i++) {
+        r->world.now = session_now(r->session); /* which is known once something was read */
         if (aim->kind == AIM_NODE)
             why_node(&r->world, aim->name, arena, out);
         else

@@ -2,6 +2,7 @@
 #include "cli/doctor_show.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static bool is_budget(enum lint_cause cause) {
     case LINT_OVERLAP:
     case LINT_UNHEALTHY:
     case LINT_DRY:
+    case LINT_CHANCE:
     case LINT_SHORT:
     case LINT_NOTHING:
         return true;
@@ -51,6 +53,14 @@ static bool is_budget(enum lint_cause cause) {
 static const char *code_of(enum lint_cause cause) {
     int code = lint_row(cause)->code;
     return code == WHY_NO_CODE ? NULL : blocker_row((enum blocker_code)code)->name;
+}
+
+/* Whether it is chance of some that they block, or not known. */
+static bool has_chance(const struct lint *lint) {
+    for (size_t i = 0; i < lint->n; i++)
+        if (lint->groups[i].cause == LINT_CHANCE || lint->groups[i].cause == LINT_UNREAD)
+            return true;
+    return false;
 }
 
 /* "12 budgets allow no disruption: maxUnavailable 0". */
@@ -65,7 +75,25 @@ static void add_title(const struct lint_group *g, struct str *out) {
 static void fill(struct term *out, const char *text, size_t column, size_t indent) {
     _cleanup_str_ struct str clean = STR_INIT;
     utf8_printable(&clean, text);
-    text_fill(&out->buf, str_get(&clean), column, indent);
+    text_fill_to(&out->buf, str_get(&clean), column, indent, text_width(out->tty, out->columns));
+}
+
+/* The same, but one line where it is not for a screen: of a finding, which is looked for with grep,
+ * and of a command, which is copied. */
+static void fill_screen(struct term *out, const char *text, size_t column, size_t indent) {
+    if (out->tty) {
+        fill(out, text, column, indent);
+        return;
+    }
+    term_text(out, text);
+    term_printf(out, "\n");
+}
+
+static void show_command(struct term *out, const char *command, size_t indent) {
+    _cleanup_str_ struct str clean = STR_INIT;
+    utf8_printable(&clean, command);
+    text_command(&out->buf, str_get(&clean), indent,
+                 out->tty ? text_width(true, out->columns) : SIZE_MAX);
 }
 
 /* "w[1-3]", cut where it would fill the screen. */
@@ -83,12 +111,10 @@ static void show_findings(const struct doctor_findings *f, struct term *out) {
         const struct doctor_finding *d = &f->list.p[i];
         term_styled(out, state_styles[d->state], term_glyph(state_glyphs[d->state], out->utf8));
         term_printf(out, " %s: ", state_words[d->state]);
-        term_text(out, d->text);
-        term_printf(out, "\n");
+        fill_screen(out, d->text, strlen(state_words[d->state]) + 4, 4);
         if (d->hint) {
             term_printf(out, "    ");
-            term_text(out, d->hint);
-            term_printf(out, "\n");
+            fill_screen(out, d->hint, 4, 4);
         }
     }
 }
@@ -100,11 +126,8 @@ static void show_fix(const struct why_remedy *r, struct term *out) {
         str_addf(&text, " (%s: %s)", r->risk >= WHY_RISK_SERVICE ? "RISK" : "mind", r->cost);
     term_printf(out, "      - ");
     fill(out, str_get(&text), 8, 8);
-    if (!*r->command)
-        return;
-    term_printf(out, "        ");
-    term_text(out, r->command);
-    term_printf(out, "\n");
+    if (*r->command)
+        show_command(out, r->command, 8);
 }
 
 /* "PodDisruptionBudget shop/web" where the kind says more than the group's title does. */
@@ -197,8 +220,12 @@ static void show_checks(const struct doctor_checks *c, bool all, const char *pro
                         struct term *out) {
     for (size_t i = 0; i < c->n && (all || i < CHECKS_SHOWN); i++)
         show_check(&c->list[i], all, out);
-    if (!all && c->n > CHECKS_SHOWN)
-        term_printf(out, "    and %zu more ('%s checks' shows them)\n", c->n - CHECKS_SHOWN, prog);
+    if (all || c->n <= CHECKS_SHOWN)
+        return;
+    _cleanup_free_ char *more =
+        xasprintf("and %zu more ('%s checks' shows them)", c->n - CHECKS_SHOWN, prog);
+    term_printf(out, "    ");
+    fill(out, more, 4, 4);
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -233,15 +260,24 @@ static void show_sum(const struct doctor_report *r, struct term *out) {
     _cleanup_free_ const char **blocked = blocked_nodes(r, &n_blocked);
     _cleanup_str_ struct str text = STR_INIT;
     if (n_blocked) {
-        str_addf(&text, "A drain of %zu of %zu node%s would be blocked: ", n_blocked, lint->nodes,
-                 plural(lint->nodes));
+        str_addf(&text, "A drain of %zu of %zu node%s would be blocked%s: ", n_blocked, lint->nodes,
+                 plural(lint->nodes), has_chance(lint) ? ", or may be" : "");
         add_nodes(blocked, n_blocked, all, &text);
     } else {
-        str_addf(&text, "Nothing of %zu pod%s and %zu budget%s would block a drain of any node.",
-                 lint->pods, plural(lint->pods), lint->budgets, plural(lint->budgets));
+        str_addf(&text, "Nothing of %zu pod%s and %zu budget%s would block a drain of any node%s.",
+                 lint->pods, plural(lint->pods), lint->budgets, plural(lint->budgets),
+                 r->n_unread ? ", as far as could be read" : "");
     }
     term_printf(out, "%s", lint->n || checked ? "\n" : "");
     fill(out, str_get(&text), 0, 4);
+    if (r->n_unread) {
+        str_reset(&text);
+        str_add(&text, "Could not be read, so that more may be in the way: ");
+        for (size_t i = 0; i < r->n_unread; i++)
+            str_addf(&text, "%s%s", i ? ", " : "", r->unread[i]);
+        str_addc(&text, '.');
+        fill(out, str_get(&text), 0, 4);
+    }
     if (lint->roomed && lint->roomed < lint->nodes) {
         str_reset(&text);
         str_addf(&text,
@@ -424,6 +460,8 @@ void doctor_json(const struct doctor_report *r, struct str *out) {
     for (size_t i = 0; r->lint && i < r->lint->n; i++)
         write_group_item(&w, &r->lint->groups[i]);
     jsonw_end(&w);
+    if (r->n_unread)
+        write_names(&w, "unread", r->unread, r->n_unread);
     if (r->checks) {
         jsonw_kbegin(&w, "checks", '[');
         for (size_t i = 0; i < r->checks->n; i++)

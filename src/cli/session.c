@@ -15,6 +15,7 @@ enum {
     TRIES = 4,     /* of a first picture that may come later: pauses of 1 to 12 s in all */
     PATIENCE = 30, /* seconds that a server may ask us to wait */
     SLOW = 5,      /* seconds after which we say what we wait for */
+    SKEW = 2,      /* seconds that clocks may differ: dates have whole ones */
 };
 
 struct session_feed_state {
@@ -90,6 +91,11 @@ void session_close(struct session *s) {
     loop_free(s->loop);
     free(s->unsaid.message);
     *s = (struct session){0};
+}
+
+int64_t session_now(const struct session *s) {
+    int64_t ahead = s->conn.client.ahead;
+    return cli_now(s->cli) + (llabs(ahead) >= SEC(SKEW) ? ahead : 0);
 }
 
 /* What stands between us and the server, as opposed to what the server could not do. */

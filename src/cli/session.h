@@ -52,6 +52,10 @@ struct session_feed {
     bool *missing;
 };
 
+/* The server's time as far as it is known: what is compared with times that are in objects goes by
+ * its clock, as drains do. Differences that its dates cannot tell are none. */
+int64_t session_now(const struct session *s);
+
 /* Each returns 0, or the exit code after having said why. With --match-server-version the server is
  * asked for its version. */
 int session_open(struct cli *cli, const struct connection_opts *opts, struct session *s);

@@ -145,10 +145,12 @@ static void move_all(struct store *from, struct store *to) {
 static void build_room(struct why_wanted *w) {
     struct why_world *world = &w->reader->world;
     world->fit = fit_new(w->reader->session->conn.client.pool);
+    world->now = session_now(w->reader->session);
     world->least_priority = moveout_least_priority(w->lists[1].store);
     moveout_fill(world->fit, &(struct moveout_stores){.nodes = w->lists[0].store,
                                                       .pods = w->lists[1].store,
-                                                      .namespaces = w->lists[2].store});
+                                                      .namespaces = w->lists[2].store,
+                                                      .now = world->now});
     move_all(w->lists[0].store, world->nodes);
 }
 
@@ -383,7 +385,7 @@ void why_reader_init(struct why_reader *r, struct session *s) {
     r->world.pdbs = pdbs_new(r->world.pods, r->world.budgets);
     r->world.ask = ask;
     r->world.arg = r;
-    r->world.now = cli_now(s->cli);
+    r->world.now = session_now(s);
 }
 
 void why_reader_done(struct why_reader *r) {

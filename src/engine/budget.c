@@ -97,6 +97,13 @@ void budget_explain(const struct pdb *pdb, struct str *out) {
     }
     str_addf(out, ", needs %d healthy of %d, has %d, allows %d", pdb->desired, pdb->expected,
              pdb->healthy, pdb->allowed);
+    /* The server takes an eviction off what is allowed at once; its controller takes the pod off
+     * the healthy ones later. Until then the numbers are a riddle. */
+    size_t evicted = list_len(pdb->disrupted);
+    if (evicted && pdb->allowed <= 0 && pdb->healthy > pdb->desired)
+        str_addf(out, "; %zu pod%s that %s evicted %s still counted as healthy", evicted,
+                 evicted == 1 ? "" : "s", evicted == 1 ? "was" : "were",
+                 evicted == 1 ? "is" : "are");
 }
 
 static int64_t share(const struct intstr *v, int64_t of) {

@@ -37,7 +37,7 @@ static const struct lint_row rows[] = {
     [LINT_DRY] = {"budget-runs-dry", LINT_NEVER, BLOCKER_PDB_NO_BUDGET,
                   "budget runs dry during a drain: replacements find no room and stay Pending",
                   "budgets run dry during a drain: replacements find no room and stay Pending"},
-    [LINT_LOST] = {"node-unreachable", LINT_NEVER, BLOCKER_NODE_UNREACHABLE,
+    [LINT_LOST] = {"node-unreachable", LINT_WAITS, BLOCKER_NODE_UNREACHABLE,
                    "node does not answer: nobody can tell whether its pods stop",
                    "nodes do not answer: nobody can tell whether their pods stop"},
     [LINT_PINNED] = {"pinned", LINT_NEVER, BLOCKER_PINNED,
@@ -49,6 +49,14 @@ static const struct lint_row rows[] = {
     [LINT_EMPTY_DIR] = {"empty-dir", LINT_REFUSED, BLOCKER_LOCAL_STORAGE,
                         "workload has emptyDir data, which is lost when a pod goes",
                         "workloads have emptyDir data, which is lost when a pod goes"},
+    [LINT_CHANCE] = {"budget-may-run-dry", LINT_WAITS, BLOCKER_PDB_NO_BUDGET,
+                     "budget may run dry during a drain: who gets the last places is chance",
+                     "budgets may run dry during a drain: who gets the last places is chance"},
+    [LINT_UNREAD] = {"room-unknown", LINT_WAITS, BLOCKER_FORBIDDEN,
+                     "workload has volumes that cannot be looked at: whether there is room is not "
+                     "known",
+                     "workloads have volumes that cannot be looked at: whether there is room is "
+                     "not known"},
     [LINT_UNHEALTHY] = {"unhealthy-held", LINT_WAITS, BLOCKER_PDB_NO_BUDGET,
                         "budget keeps pods that are not ready anyway",
                         "budgets keep pods that are not ready anyway"},

@@ -7,6 +7,7 @@
 #include "base/timefmt.h"
 #include "engine/budget.h"
 #include "engine/lint_internal.h"
+#include "engine/moveout.h"
 #include "engine/podrole.h"
 #include "engine/rules.h"
 
@@ -221,13 +222,17 @@ static int most_on_a_node(const struct telling *t) {
     return most;
 }
 
+/* The same words as in a plan and in why. */
 static void tell_dry(struct telling *t) {
     const struct pdb *pdb = t->b->pdbs[0];
+    bool chance = t->b->cause == LINT_CHANCE;
     int gives = pdb->allowed + most_on_a_node(t);
     bool max = pdb->max_unavailable.set;
     int value = max ? pdb->expected - pdb->healthy + gives : MAX_OF(pdb->healthy - gives, 0);
-    t->f->text = arena_printf(t->arena, "%s; the replacement of %s fits nowhere", t->f->text,
-                              strna(t->b->why));
+    t->f->text = t->b->luck
+                     ? t->b->why
+                     : arena_printf(t->arena, "%s; the replacement of %s fits nowhere%s",
+                                    t->f->text, strna(t->b->why), chance ? MOVEOUT_BY_CHANCE : "");
     fix(t, WHY_RISK_NONE, "add a node, or free what is missing",
         arena_printf(t->arena, "slipway why %s --room", shell(t, t->f->nodes[0])), NULL);
     fix_by_patching(
@@ -294,6 +299,7 @@ static void tell_budget(struct telling *t) {
         tell_unhealthy(t);
         break;
     case LINT_DRY:
+    case LINT_CHANCE:
         tell_dry(t);
         break;
     case LINT_NOTHING:
@@ -518,6 +524,13 @@ static void tell_ordered(struct telling *t) {
         NULL);
 }
 
+/* As a plan of the nodes says it. */
+static void tell_unread(struct telling *t) {
+    size_t n = t->b->pods.len;
+    t->f->text = arena_printf(t->arena, MOVEOUT_UNREAD, n, plural(n, "", "s"));
+    fix(t, WHY_RISK_NONE, MOVEOUT_UNREAD_HELP, NULL, NULL);
+}
+
 void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *out) {
     static void (*const tell[LINT_CAUSES])(struct telling *) = {
         [LINT_OVERLAP] = tell_overlap, [LINT_PINNED] = tell_pinned,
@@ -527,6 +540,7 @@ void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *o
         [LINT_LOST] = tell_lost,       [LINT_FINALIZER] = tell_finalizer,
         [LINT_ORDERED] = tell_ordered, [LINT_NO_ROOM] = tell_no_room,
         [LINT_LOCAL] = tell_local,     [LINT_RETURNS] = tell_returns,
+        [LINT_UNREAD] = tell_unread,
     };
     struct telling t = {.l = l, .arena = l->arena, .b = b, .f = out};
     if (b->pods.len) {

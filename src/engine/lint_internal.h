@@ -28,8 +28,9 @@ struct bucket {
     struct lint_owner owner; /* of the first pod */
     VEC(const struct pod *) pods;
     /* Of LINT_NO_ROOM and LINT_LOCAL the scheduler's words, or NULL; of LINT_DRY the pod whose
-     * replacement has no place. */
+     * replacement has no place; of LINT_CHANCE that, or why it has one by luck. */
     const char *why;
+    bool luck; /* of LINT_CHANCE: the latter, and it is the whole sentence */
 };
 
 struct linting {

@@ -17,12 +17,16 @@ enum {
     /* Workloads whose reasons are told in the scheduler's words: each takes as long as asking every
      * node, with all rules. */
     EXPLAINED_MAX = 64,
+    /* Pods times nodes up to which the scheduler's place is looked for rather than any: as in a
+     * plan (engine/plan_room.c), of all nodes. */
+    CAREFUL_MAX = 4000000,
 };
 
 struct room {
     struct linting *l;
     struct moveout_stores stores;
     struct moveout out;
+    bool careful; /* the cluster is small: the scheduler's place is looked for in any case */
     size_t explained;
     VEC(const struct pod *) pods; /* of the node at hand */
 };
@@ -35,14 +39,15 @@ static bool is_terminating(const struct linting *l, const struct pod *pod) {
 }
 
 /* What the drain leaves alone, and what nobody makes again, needs no place. */
-static bool will_look(const struct room *r, const struct pod *pod,
-                      const struct rule_verdict *rule) {
+static bool will_look(struct room *r, const struct pod *pod, const struct rule_verdict *rule) {
     struct lint_owner owner;
     if (pod_role(pod) != POD_MOVES || !pod->spec || rule->action == RULE_SKIP ||
-        is_terminating(r->l, pod) || !moveout_judged(&r->stores, pod))
+        is_terminating(r->l, pod))
         return false;
     lint_owner_of(r->l, pod, &owner);
-    return !owner.pinned;
+    if (!owner.pinned && moveout_unread(&r->stores, pod))
+        lint_note(r->l, LINT_UNREAD, owner.key, pod, NULL, 0);
+    return !owner.pinned && moveout_judged(&r->stores, pod);
 }
 
 /* What something else keeps from going needs its place when that is mended, and until then takes
@@ -78,13 +83,61 @@ static void note_homeless(struct room *r, const struct moveout_pod *p) {
     b->why = moveout_words(r->l->arena, str_get(&why));
 }
 
-static void note_dry(struct room *r, const struct moveout_pod *p) {
+static struct bucket *note_budget(struct room *r, enum lint_cause cause,
+                                  const struct moveout_pod *p) {
     size_t n;
     const struct pdb *const *pdbs = pdbs_of_pod(r->l->in->pdbs, p->pod, &n);
-    struct bucket *b = lint_note(r->l, LINT_DRY, p->budget, p->pod, pdbs, n);
+    return lint_note(r->l, cause, p->budget, p->pod, pdbs, n);
+}
+
+static void note_dry(struct room *r, const struct moveout_pod *p) {
+    struct bucket *b = note_budget(r, p->lucky ? LINT_CHANCE : LINT_DRY, p);
     const struct pod *keeper = moveout_keeper(&r->out, p->budget);
-    if (!b->why && keeper)
+    if ((!b->why || b->luck) && keeper) {
         b->why = strna(keeper->meta.name);
+        b->luck = false;
+    }
+}
+
+/* Nothing is kept, as it was played. */
+static void note_luck(struct room *r) {
+    const struct pod *winner, *loser;
+    for (size_t i = 0; i < r->out.left.len; i++) {
+        const struct pdb *budget = r->out.left.p[i].budget;
+        if (!moveout_chance(&r->out, budget, &winner, &loser))
+            continue;
+        for (size_t k = 0; k < r->out.pods.len; k++) {
+            const struct moveout_pod *p = &r->out.pods.p[k];
+            if (p->budget != budget || !p->waited)
+                continue;
+            struct bucket *b = note_budget(r, LINT_CHANCE, p);
+            if (b->why)
+                continue;
+            b->why = arena_printf(r->l->arena, MOVEOUT_LUCK, strna(winner->meta.name),
+                                  strna(loser->meta.name));
+            b->luck = true;
+        }
+        return; /* one is enough to say that it is chance, as in a plan */
+    }
+}
+
+static size_t count(const struct room *r, enum moveout_end end) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->out.pods.len; i++)
+        n += r->out.pods.p[i].end == end;
+    return n;
+}
+
+/* The first place that fits is not the scheduler's: what finds none so is looked at as a plan of
+ * the node does it. Where all nodes are looked at so there is nothing to be done. */
+static void play(struct room *r, const struct node *node) {
+    moveout_play(&r->out, node);
+    if (r->careful || !(count(r, MOVEOUT_HOMELESS) + count(r, MOVEOUT_STAYS)))
+        return;
+    moveout_rewind(&r->out);
+    r->out.careful = true;
+    moveout_play(&r->out, node);
+    r->out.careful = false;
 }
 
 static void look_at_node(struct room *r, const struct node *node) {
@@ -101,7 +154,7 @@ static void look_at_node(struct room *r, const struct node *node) {
         add(r, r->pods.p[i]);
     if (!r->out.pods.len)
         return;
-    moveout_play(&r->out, node);
+    play(r, node);
     for (size_t i = 0; i < r->out.pods.len; i++) {
         const struct moveout_pod *p = &r->out.pods.p[i];
         if (p->end == MOVEOUT_HOMELESS)
@@ -109,6 +162,8 @@ static void look_at_node(struct room *r, const struct node *node) {
         else if (p->end == MOVEOUT_STAYS)
             note_dry(r, p);
     }
+    if (!count(r, MOVEOUT_STAYS) && count(r, MOVEOUT_HOMELESS))
+        note_luck(r);
     moveout_undo(&r->out);
 }
 
@@ -120,11 +175,13 @@ void lint_look_for_room(struct linting *l) {
                                 .namespaces = in->namespaces,
                                 .volumes = in->volumes,
                                 .claims = in->claims,
-                                .classes = in->classes}};
+                                .classes = in->classes,
+                                .now = in->now}};
     size_t n;
     r.out = (struct moveout){.fit = fit_new(in->pool),
                              .stores = &r.stores,
                              .least_priority = moveout_least_priority(in->pods)};
+    r.careful = r.out.careful = store_len(in->pods) * store_len(in->nodes) <= CAREFUL_MAX;
     moveout_fill(r.out.fit, &r.stores);
     /* By name: which nodes are asked first goes by their order, and a store has none. */
     _cleanup_free_ const struct object **nodes = store_sorted(in->nodes, &n);

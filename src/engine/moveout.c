@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "engine/budget.h"
 #include "engine/fit_internal.h"
 #include "engine/podrole.h"
@@ -30,8 +31,15 @@ static void put_claim(struct fit *fit, const struct object *obj) {
     fit_put_claim(fit, (const struct pvc *)obj);
 }
 
-static void put_pod(struct fit *fit, const struct object *obj) {
-    fit_put_pod(fit, (const struct pod *)obj);
+bool moveout_leaves(const struct pod *pod, int64_t now) {
+    return pod->meta.deleted && now - pod->meta.deleted <= SEC(MOVEOUT_LEAVES_WITHIN);
+}
+
+static void put_pods(struct fit *fit, const struct store *pods, int64_t now) {
+    const struct object *obj;
+    for (uint32_t i = 0; pods && (obj = store_next(pods, &i));)
+        if (!now || !moveout_leaves((const struct pod *)obj, now))
+            fit_put_pod(fit, (const struct pod *)obj);
 }
 
 static void put_class(struct fit *fit, const struct object *obj) {
@@ -58,7 +66,7 @@ void moveout_fill(struct fit *fit, const struct moveout_stores *s) {
     put_all(s->volumes, fit, put_volume);
     put_all(s->claims, fit, put_claim);
     put_all(s->classes, fit, put_class);
-    put_all(s->pods, fit, put_pod);
+    put_pods(fit, s->pods, s->now);
 }
 
 int32_t moveout_priority(const struct pod *pod) {
@@ -222,9 +230,10 @@ static void find_place(struct moveout *m, struct moveout_pod *p) {
     struct pod next = moveout_successor(p->pod);
     const struct moveout_pod *refused = refused_before(m, p);
     const char *to = refused      ? NULL
-                     : m->careful ? fit_place(m->fit, &next, 0)
+                     : m->careful ? fit_place(m->fit, &next, m->left_before)
                                   : fit_any(m->fit, &next);
     p->end = MOVEOUT_PLACED;
+    p->to = to;
     if (to) {
         fit_assume(m->fit, &next, to);
         return;
@@ -248,6 +257,8 @@ static void leave(struct moveout *m, struct moveout_pod *p) {
         left->allows--;
     p->owed = left != NULL;
     p->gone = true;
+    p->round = m->round;
+    m->left_before++;
     fit_remove_pod(m->fit, p->pod->meta.ns, p->pod->meta.name);
     moveout_set_claims(m->fit, m->stores, &next, true);
     find_place(m, p);
@@ -259,11 +270,16 @@ static bool leave_all(struct moveout *m, bool last) {
     for (size_t i = 0; i < m->pods.len; i++) {
         struct moveout_pod *p = &m->pods.p[i];
         const struct moveout_left *left = left_of(m, p->budget);
-        if (p->gone || p->last != last || (left && left->allows <= 0))
+        if (p->gone || p->last != last)
             continue;
+        if (left && left->allows <= 0) {
+            p->waited = true;
+            continue;
+        }
         leave(m, p);
         any = true;
     }
+    m->round++;
     return any;
 }
 
@@ -287,9 +303,138 @@ static void give_back(struct moveout *m) {
     }
 }
 
+/* --- chance --- */
+
+typedef VEC(struct moveout_pod *) lifted;
+
+static bool has_ephemeral(const struct pod *pod) {
+    for (size_t i = 0; i < list_len(volumes_of(pod)); i++)
+        if (volumes_of(pod)[i].ephemeral)
+            return true;
+    return false;
+}
+
+/* Its place is free, for a question. */
+static void lift(struct moveout *m, struct moveout_pod *p, lifted *all) {
+    if (!p->to || has_ephemeral(p->pod)) /* the claims of the latter have a place as well */
+        return;
+    fit_remove_pod(m->fit, p->pod->meta.ns, p->pod->meta.name);
+    *vec_push(all) = p;
+}
+
+static void lower_all(struct moveout *m, lifted *all) {
+    for (size_t i = 0; i < all->len; i++) {
+        struct pod next = moveout_successor(all->p[i]->pod);
+        fit_assume(m->fit, &next, all->p[i]->to);
+    }
+    m->questions += all->len;
+    vec_done(all);
+}
+
+/* So many replacements like this pod's find a place, at most `most`. */
+static int32_t room_for(struct moveout *m, const struct pod *pod, int32_t most) {
+    struct pod next = moveout_successor(pod);
+    VEC(struct fit_pod *) added = VEC_INIT;
+    int32_t n = 0;
+    next.meta.name = next.meta.uid = NULL;
+    for (const char *to; n < most && (to = fit_any(m->fit, &next)); n++)
+        *vec_push(&added) = fit_add(m->fit, &next, to);
+    for (size_t i = 0; i < added.len; i++)
+        fit_take(m->fit, added.p[i]);
+    vec_done(&added);
+    m->questions += fit_node_count(m->fit);
+    return n;
+}
+
+static const struct moveout_pod *keeper_of(const struct moveout *m, const struct pdb *budget) {
+    for (size_t i = 0; i < m->pods.len; i++)
+        if (m->pods.p[i].budget == budget && m->pods.p[i].owed)
+            return &m->pods.p[i];
+    return NULL;
+}
+
+/* As engine/plan_tell.c counts: each that finds a place lets one more go, which needs one itself
+ * before the next goes. */
+static void find_lucky(struct moveout *m, const struct pdb *budget) {
+    const struct moveout_pod *keeper = keeper_of(m, budget);
+    int32_t waiting = 0, luck = 0;
+    lifted all = VEC_INIT;
+    for (size_t i = 0; keeper && i < m->pods.len; i++)
+        waiting += m->pods.p[i].budget == budget && m->pods.p[i].end == MOVEOUT_STAYS;
+    if (!waiting || has_ephemeral(keeper->pod))
+        return;
+    for (size_t i = 0; i < m->pods.len; i++)
+        if (m->pods.p[i].budget != budget && !m->pods.p[i].last &&
+            m->pods.p[i].round >= keeper->round)
+            lift(m, &m->pods.p[i], &all);
+    if (all.len)
+        luck = room_for(m, keeper->pod, waiting);
+    lower_all(m, &all);
+    for (size_t i = 0; i < m->pods.len && luck; i++) {
+        struct moveout_pod *p = &m->pods.p[i];
+        if (p->budget != budget || p->end != MOVEOUT_STAYS)
+            continue;
+        p->lucky = true;
+        luck--;
+    }
+}
+
+/* The last round in which one went that had waited for the budget; -1: none has. */
+static int64_t last_wait(const struct moveout *m, const struct pdb *budget) {
+    int64_t last = -1;
+    for (size_t i = 0; i < m->pods.len; i++) {
+        const struct moveout_pod *p = &m->pods.p[i];
+        if (p->budget == budget && p->waited && p->gone)
+            last = MAX_OF(last, (int64_t)p->round);
+    }
+    return last;
+}
+
+/* What the replacement of `winner`, which fits nowhere, would have to get; NULL: nothing helps. */
+static const struct pod *loser_to(struct moveout *m, const struct moveout_pod *winner,
+                                  const struct pdb *budget, int64_t last) {
+    lifted all = VEC_INIT;
+    for (size_t i = 0; i < m->pods.len; i++) {
+        struct moveout_pod *p = &m->pods.p[i];
+        if (p->budget == budget && p->round < last && p->round >= winner->round)
+            lift(m, p, &all);
+    }
+    const struct pod *loser = all.len && room_for(m, winner->pod, 1) ? all.p[0]->pod : NULL;
+    lower_all(m, &all);
+    return loser;
+}
+
+bool moveout_chance(struct moveout *m, const struct pdb *budget, const struct pod **winner,
+                    const struct pod **loser) {
+    int64_t last = last_wait(m, budget);
+    for (size_t i = 0; last >= 0 && i < m->pods.len; i++) {
+        const struct moveout_pod *p = &m->pods.p[i];
+        if (p->end != MOVEOUT_HOMELESS || p->budget == budget || p->last || has_ephemeral(p->pod))
+            continue;
+        *loser = loser_to(m, p, budget, last);
+        *winner = p->pod;
+        if (*loser)
+            return true;
+    }
+    return false;
+}
+
+/* As engine/plan_play.c has it from engine/drain_evict.c: those with the longest grace period
+ * first. */
+static int compare_pods(const void *a, const void *b) {
+    const struct moveout_pod *x = a, *y = b;
+    int64_t first = x->pod->spec ? x->pod->spec->grace : 0,
+            second = y->pod->spec ? y->pod->spec->grace : 0;
+    return first != second ? (first > second ? -1 : 1) : pod_compare(&x->pod, &y->pod);
+}
+
 void moveout_play(struct moveout *m, const struct node *node) {
     struct node cordoned = *node;
     m->node = node;
+    m->round = 0;
+    m->left_before = 0;
+    if (m->pods.len)
+        qsort(m->pods.p, m->pods.len, sizeof m->pods.p[0], compare_pods);
     cordoned.unschedulable = true;
     fit_put_node(m->fit, &cordoned);
     for (int last = 0; last < 2; last++)
@@ -297,13 +442,13 @@ void moveout_play(struct moveout *m, const struct node *node) {
             try_again(m);
             give_back(m);
         }
+    for (size_t i = 0; i < m->left.len; i++)
+        find_lucky(m, m->left.p[i].budget);
 }
 
 const struct pod *moveout_keeper(const struct moveout *m, const struct pdb *budget) {
-    for (size_t i = 0; i < m->pods.len; i++)
-        if (m->pods.p[i].budget == budget && m->pods.p[i].owed)
-            return m->pods.p[i].pod;
-    return NULL;
+    const struct moveout_pod *keeper = keeper_of(m, budget);
+    return keeper ? keeper->pod : NULL;
 }
 
 static void put_claims_back(struct moveout *m, const struct pod *pod) {
@@ -317,7 +462,7 @@ static void put_claims_back(struct moveout *m, const struct pod *pod) {
     }
 }
 
-void moveout_undo(struct moveout *m) {
+static void put_all_back(struct moveout *m) {
     for (size_t i = 0; i < m->pods.len; i++)
         if (m->pods.p[i].gone)
             fit_remove_pod(m->fit, m->pods.p[i].pod->meta.ns, m->pods.p[i].pod->meta.name);
@@ -329,8 +474,22 @@ void moveout_undo(struct moveout *m) {
         fit_put_pod(m->fit, p->pod);
     }
     fit_put_node(m->fit, m->node);
-    m->pods.len = m->left.len = 0;
     m->node = NULL;
+}
+
+void moveout_rewind(struct moveout *m) {
+    put_all_back(m);
+    for (size_t i = 0; i < m->pods.len; i++) {
+        const struct moveout_pod *p = &m->pods.p[i];
+        m->pods.p[i] = (struct moveout_pod){.pod = p->pod, .budget = p->budget, .last = p->last};
+    }
+    for (size_t i = 0; i < m->left.len; i++)
+        m->left.p[i].allows = MAX_OF(m->left.p[i].budget->allowed, 0);
+}
+
+void moveout_undo(struct moveout *m) {
+    put_all_back(m);
+    m->pods.len = m->left.len = 0;
 }
 
 void moveout_done(struct moveout *m) {

@@ -13,7 +13,11 @@
  *
  * A budget gives what it allows to those who come first. What they took comes back when their
  * replacements run; a replacement that fits nowhere keeps it, and when nothing is left those who
- * still wait for the budget wait for ever: it has run dry. */
+ * still wait for the budget wait for ever: it has run dry.
+ *
+ * Where several replacements want the same last place, who gets it is chance, and what is played is
+ * one way in which it may come out. Who would get away in another is `lucky`, and moveout_chance()
+ * tells who got away by luck. */
 #ifndef ENGINE_MOVEOUT_H
 #define ENGINE_MOVEOUT_H
 
@@ -22,6 +26,11 @@
 #include "engine/fit.h"
 #include "model/store.h"
 
+enum {
+    MOVEOUT_LEAVES_WITHIN = 60
+}; /* seconds after its grace period that a pod is still believed
+      to go */
+
 /* What only nodes decide, and pods that stay: it is the same as long as no node opens. */
 #define MOVEOUT_LASTING                                                                            \
     (1u << FIT_UNSCHEDULABLE | 1u << FIT_TAINT | 1u << FIT_NODE_AFFINITY | 1u << FIT_RESOURCE |    \
@@ -29,16 +38,34 @@
      1u << FIT_VOLUME_ZONE | 1u << FIT_VOLUME_GONE | 1u << FIT_POD | 1u << FIT_GATED |             \
      1u << FIT_NOT_ASKED | 1u << FIT_NO_NODE)
 
+/* What is said of chance: behind "the replacement of X fits nowhere"; with the names of the winner
+ * and the loser. The same words everywhere. */
+#define MOVEOUT_BY_CHANCE                                                                          \
+    " when others that leave at the same time are quicker: who gets the last places is chance"
+#define MOVEOUT_LUCK                                                                               \
+    "whether the node is drained is chance: the replacement of %s may get the place of that of "   \
+    "%s, which then keeps what it took of the budget"
+
+/* Of pods whose volumes could not be read: their number, and "s" unless that is 1. What helps. */
+#define MOVEOUT_UNREAD                                                                             \
+    "whether there is room for the replacements of %zu pod%s is not known: their volumes cannot "  \
+    "be looked at"
+#define MOVEOUT_UNREAD_HELP                                                                        \
+    "give the permission to list persistentvolumes, persistentvolumeclaims and storageclasses"
+
 /* --- the picture --- */
 
 /* NULL: not known; claims without volumes are as good as not known. */
 struct moveout_stores {
     const struct store *nodes, *pods, *namespaces, *volumes, *claims, *classes;
+    int64_t now; /* wall clock: of pods, those that are about to be gone are not put; 0: all are */
 };
 
 /* Puts all there is. Nodes by name: which of two equally good ones is taken goes by their order,
  * and a store has none. */
 void moveout_fill(struct fit *fit, const struct moveout_stores *s);
+/* Whether it terminates, and is believed to be gone soon: it makes room. */
+bool moveout_leaves(const struct pod *pod, int64_t now);
 int32_t moveout_priority(const struct pod *pod);
 /* Of all pods: who has more may push one of them aside. */
 int32_t moveout_least_priority(const struct store *pods);
@@ -81,6 +108,11 @@ struct moveout_pod {
     bool last; /* goes when all others are settled: only what if somebody mends what keeps it */
     /* played */
     enum moveout_end end;
+    const char *to; /* where its replacement is; NULL: nowhere, or where others are pushed aside */
+    unsigned round; /* in which it left: those of one round leave together */
+    bool waited;    /* for its budget */
+    bool lucky; /* of those that stay: it goes if a place is not taken by another that leaves at the
+                   same time */
     bool local; /* of the homeless: a volume ties it to certain nodes */
     bool gone;
     bool owed; /* what it took of its budget has yet to be given back */
@@ -96,21 +128,30 @@ struct moveout {
     struct fit *fit;
     const struct moveout_stores *stores;
     int32_t least_priority;
-    bool careful; /* the place that the scheduler would take; else the first that fits, which is
-                     cheap */
+    bool careful; /* the place that the scheduler would take, as a plan of one node has it; else the
+                     first that fits, which is cheap */
     VEC(struct moveout_pod) pods;
     VEC(struct moveout_left) left;
     const struct node *node; /* that is being emptied */
-    size_t questions;        /* about nodes, of pods that fit nowhere; adds up */
+    unsigned round;
+    uint64_t left_before; /* pods: what tells nodes apart that are equally good, as in a plan */
+    size_t questions;     /* about nodes, of pods that fit nowhere; adds up */
 };
 
-/* Those that go, in the order in which they do. moveout_judged() has been asked. */
+/* Those that go, in any order. moveout_judged() has been asked. */
 struct moveout_pod *moveout_add(struct moveout *m, const struct pod *pod, const struct pdb *budget);
-/* The node is cordoned, and its pods go. The picture is then as after the drain, for questions. */
+/* The node is cordoned, and its pods go, in the order in which a drain asks them. The picture is
+ * then as after the drain, for questions. */
 void moveout_play(struct moveout *m, const struct node *node);
 /* Of a budget that has run dry: the first pod whose replacement fits nowhere. */
 const struct pod *moveout_keeper(const struct moveout *m, const struct pdb *budget);
-/* The picture is as before, and there are no pods: for the next node. */
+/* Of a budget that has not run dry, with pods that had to wait for it: whether it would have if the
+ * replacement of `*winner`, which fits nowhere, had got the place of that of `*loser`. */
+bool moveout_chance(struct moveout *m, const struct pdb *budget, const struct pod **winner,
+                    const struct pod **loser);
+/* The picture is as before, and the pods can be played again, `careful` or not. */
+void moveout_rewind(struct moveout *m);
+/* The same, and there are no pods: for the next node. */
 void moveout_undo(struct moveout *m);
 void moveout_done(struct moveout *m);
 

@@ -117,13 +117,13 @@ static bool is_terminating(const struct planning *g, const char *ns) {
 static void judge_leaving(struct planning *g, struct ppod *p) {
     const struct pod *pod = p->pod;
     const char *name = plan_full_name(g, &pod->meta);
-    if (g->begun_at - pod->meta.deleted <= SEC(STUCK_AFTER)) {
-        p->leaves_at = MAX_OF(pod->meta.deleted - g->begun_at, 0);
-        return;
-    }
-    if (pod->meta.finalizers)
+    _cleanup_str_ struct str finalizers = STR_INIT;
+    pod_foreign_finalizers(pod, &finalizers);
+    if (finalizers.len)
         plan_judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, name,
-                   arena_printf(g->arena, "it has the finalizer %s", pod->meta.finalizers[0]));
+                   arena_printf(g->arena, PLAN_FINALIZER, str_get(&finalizers)));
+    else if (g->begun_at - pod->meta.deleted <= SEC(STUCK_AFTER))
+        p->leaves_at = MAX_OF(pod->meta.deleted - g->begun_at, 0);
     else
         plan_judge(p, PLAN_UNSURE, BLOCKER_TERMINATING_STUCK, name,
                    "its grace period is over and it still terminates");
@@ -153,15 +153,18 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
         plan_judge(p, PLAN_NEVER, f->code, plan_full_name(g, &pod->meta), f->why);
     else if (node_is_lost(node)) /* before all else: what is said of its pods is old */
         plan_judge(p, PLAN_UNSURE, BLOCKER_NODE_UNREACHABLE, node->meta.name,
-                   "the node does not answer: whether its pods have stopped cannot be known");
+                   "the node does not answer: nobody can tell whether its pods have stopped");
     else if (pod->meta.deleted)
         judge_leaving(g, p);
     else if (is_terminating(g, pod->meta.ns))
         plan_judge(p, PLAN_UNSURE, BLOCKER_NAMESPACE_TERMINATING, strna(pod->meta.ns),
                    "the namespace is being deleted: the pod goes with it");
     else if (rule->action == RULE_HOLD)
-        plan_judge(p, PLAN_NEVER, BLOCKER_DO_NOT_DISRUPT, plan_full_name(g, &pod->meta),
-                   arena_printf(g->arena, "it is marked %s", rule->name));
+        plan_judge(p, PLAN_UNSURE, BLOCKER_DO_NOT_DISRUPT, plan_full_name(g, &pod->meta),
+                   arena_printf(g->arena,
+                                "it is marked %s: a drain waits until the mark is taken off, or it "
+                                "is gone",
+                                rule->name));
     else if (rule->action == RULE_WAIT && !pod_finished(pod))
         plan_judge(p, PLAN_UNSURE, BLOCKER_JOB_RUNNING, plan_full_name(g, &pod->meta),
                    arena_printf(g->arena, "it shall finish by itself (%s)", rule->name));

@@ -7,6 +7,8 @@
 #include "engine/fit.h"
 #include "engine/plan.h"
 
+#define PLAN_FINALIZER "it has the finalizer %s: a drain waits until that is taken off"
+
 enum ppod_state {
     PPOD_QUEUED, /* its node has not begun, or its turn in the order has not come */
     PPOD_WAITS,  /* for its budget */

@@ -10,7 +10,6 @@
  * does; beyond that the first that fits is taken. */
 enum {
     CAREFUL_MAX = 4000000,
-    LEAVES_WITHIN = 60, /* seconds after its grace period that a pod is still believed to go */
 };
 
 /* Templates for which all nodes are asked what they lack: each takes a while. */
@@ -75,8 +74,7 @@ static void put_pods(const struct planning *g, struct fit *fit) {
     const struct object *obj;
     for (uint32_t i = 0; (obj = store_next(g->in->cluster->pods, &i));) {
         const struct pod *pod = (const struct pod *)obj;
-        bool leaves = pod->meta.deleted && g->begun_at - pod->meta.deleted <= SEC(LEAVES_WITHIN);
-        if (!leaves || plan_node_find(g, strna(pod->node_name)))
+        if (!moveout_leaves(pod, g->begun_at) || plan_node_find(g, strna(pod->node_name)))
             fit_put_pod(fit, pod);
     }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/budget.h"
+#include "engine/moveout.h"
 #include "engine/plan_internal.h"
 #include "engine/trouble.h"
 #include "model/selector.h"
@@ -147,8 +148,7 @@ static void end_budget(struct planning *g, struct pbudget *b, const struct ppod 
         add_trouble(g, b->pdb, &words);
     b->luck = homeless ? luck_of(g, b, homeless) : 0;
     if (b->luck)
-        str_add(&words, " when others that leave at the same time are quicker: who gets the last "
-                        "places is chance");
+        str_add(&words, MOVEOUT_BY_CHANCE);
     b->end_words = arena_strndup(g->arena, str_get(&words), words.len);
     if (!homeless)
         return;
@@ -271,9 +271,7 @@ static void tell_pod(struct planning *g, struct ppod *p) {
         end_waiting(g, p);
     } else if (p->state == PPOD_LEAVING && p->finalizer) {
         plan_judge(p, PLAN_UNSURE, BLOCKER_FINALIZER_STUCK, plan_full_name(g, &p->pod->meta),
-                   arena_printf(g->arena,
-                                "it has the finalizer %s: the drain waits until that is taken off",
-                                p->finalizer));
+                   arena_printf(g->arena, PLAN_FINALIZER, p->finalizer));
     } else if (p->state != PPOD_GONE) {
         end_queued(g, p);
     } else if (is_too_slow(g, p)) {
@@ -365,11 +363,8 @@ static const struct ppod *rival(struct planning *g, const numbers *homeless,
 
 static void tell_chance(struct planning *g, const struct pbudget *b, const struct ppod *winner,
                         const struct ppod *loser) {
-    const char *words = arena_printf(
-        g->arena,
-        "whether the node is drained is chance: the replacement of %s may get the place of that of "
-        "%s, which then keeps what it took of the budget",
-        winner->pod->meta.name, loser->pod->meta.name);
+    const char *words =
+        arena_printf(g->arena, MOVEOUT_LUCK, winner->pod->meta.name, loser->pod->meta.name);
     for (size_t i = 0; i < b->all.len; i++) {
         const struct ppod *p = &g->pods.p[b->all.p[i]];
         struct plan_node *n = g->nodes.p[p->node].pub;
@@ -443,12 +438,8 @@ static void tell_unread(struct planning *g, struct pnode *n) {
     n->pub->blocker = (struct plan_blocker){
         .code = BLOCKER_FORBIDDEN,
         .object = plan_full_name(g, &first->pod->meta),
-        .message = arena_printf(g->arena,
-                                "whether there is room for the replacements of %zu pod%s is not "
-                                "known: their volumes cannot be looked at",
-                                pods, pods == 1 ? "" : "s"),
-        .help = "give the permission to list persistentvolumes, persistentvolumeclaims and "
-                "storageclasses"};
+        .message = arena_printf(g->arena, MOVEOUT_UNREAD, pods, pods == 1 ? "" : "s"),
+        .help = MOVEOUT_UNREAD_HELP};
     n->pub->verdict = n->pub->itself = PLAN_UNSURE;
 }
 

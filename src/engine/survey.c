@@ -12,6 +12,7 @@
 #include "engine/next_mark.h"
 #include "engine/podrole.h"
 #include "engine/rules.h"
+#include "engine/told.h"
 
 enum {
     /* A pod that still terminates this long after its grace period ended is stuck: kubelets report
@@ -116,6 +117,7 @@ static void look_at_leaving(struct taking *t, struct survey_node *sn, const stru
     const char *name = full_name(t, &pod->meta);
     _cleanup_str_ struct str finalizers = STR_INIT;
     sn->leaving++;
+    sn->stuck += late;
     if (node_is_lost(sn->node))
         return; /* which is why */
     pod_foreign_finalizers(pod, &finalizers);
@@ -410,49 +412,13 @@ bool survey_drains(const struct survey *s) {
     return false;
 }
 
-static int64_t last_of(const struct kube_event *e) {
-    return MAX_OF(e->last, e->time);
-}
-
-static bool is_about(const struct kube_event *e, const struct node *node, const char *reason) {
-    return str_same(e->object.kind, "Node") && str_same(e->object.name, node->meta.name) &&
-           str_same(e->reason, reason);
-}
-
-/* "PDBNoBudget shop/web: needs ...", as drains write it. */
-static bool parse_told(const struct kube_event *e, struct arena *arena,
-                       struct survey_blocker *out) {
-    const char *text = strna(e->message), *colon = strstr(text, ": "), *blank = strchr(text, ' ');
-    if (!colon || !blank)
-        return false;
-    const char *end = blank < colon ? blank : colon;
-    struct view name = {text, (size_t)(end - text)};
-    for (int i = 0; i < BLOCKER_CODES; i++) {
-        if (!view_eq(name, view_of(blocker_row((enum blocker_code)i)->name)))
-            continue;
-        size_t len = blank < colon ? (size_t)(colon - blank - 1) : 0;
-        *out = (struct survey_blocker){.code = (enum blocker_code)i,
-                                       .object = arena_strndup(arena, blank + 1, len),
-                                       .message = colon + 2,
-                                       .pods = 1,
-                                       .since = e->first ? e->first : last_of(e),
-                                       .told = true};
-        return true;
-    }
-    return false;
-}
-
-/* The drain has told later that this is over. */
-static bool is_over(const struct store *events, const struct node *node, enum blocker_code code,
-                    int64_t when) {
-    const struct object *obj;
-    for (uint32_t i = 0; (obj = store_next(events, &i));) {
-        const struct kube_event *e = (const struct kube_event *)obj;
-        if (is_about(e, node, "DrainUnblocked") && last_of(e) >= when &&
-            str_same(e->message, blocker_row(code)->name))
-            return true;
-    }
-    return false;
+static struct survey_blocker blocker_told(const struct told *t, struct arena *arena) {
+    return (struct survey_blocker){.code = t->code,
+                                   .object = arena_strndup(arena, t->object.p, t->object.len),
+                                   .message = t->message,
+                                   .pods = 1,
+                                   .since = t->since,
+                                   .told = true};
 }
 
 /* What can be seen without a drain is seen; of that only since when it is in the way is news. */
@@ -485,17 +451,18 @@ static bool is_listed(const struct survey_node *sn, enum blocker_code code) {
 static void tell_node(struct survey_node *sn, const struct store *events, struct arena *arena) {
     VEC(struct survey_blocker) list = VEC_INIT;
     const struct object *obj;
-    struct survey_blocker told;
+    struct told said;
     for (size_t i = 0; i < sn->n_blockers; i++)
         *vec_push(&list) = sn->blockers[i];
     for (uint32_t i = 0; (obj = store_next(events, &i));) {
         const struct kube_event *e = (const struct kube_event *)obj;
         if (str_same(e->object.kind, "Node") && str_same(e->object.name, sn->node->meta.name) &&
             str_starts(strna(e->reason), "Drain"))
-            sn->heard = MAX_OF(sn->heard, last_of(e));
-        if (!is_about(e, sn->node, "DrainBlocked") || last_of(e) < sn->phase_since ||
-            !parse_told(e, arena, &told) || is_over(events, sn->node, told.code, last_of(e)))
+            sn->heard = MAX_OF(sn->heard, told_last(e));
+        if (!told_about(e, sn->node, "DrainBlocked") || told_last(e) < sn->phase_since ||
+            !told_parse(e, &said) || told_over(events, sn->node, &said))
             continue;
+        struct survey_blocker told = blocker_told(&said, arena);
         struct survey_blocker *same = NULL;
         for (size_t k = 0; k < list.len && !same; k++)
             if (list.p[k].code == told.code && streq(list.p[k].object, told.object))

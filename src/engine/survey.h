@@ -52,6 +52,7 @@ struct survey_node {
     unsigned moves;                        /* that a drain would evict */
     unsigned stays;                        /* DaemonSet and mirror pods */
     unsigned leaving;                      /* terminating */
+    unsigned stuck;                        /* of those: that should have been gone long ago */
     const struct survey_blocker *blockers; /* the worst first */
     size_t n_blockers;
 };

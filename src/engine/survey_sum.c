@@ -161,8 +161,11 @@ static void add_lock(struct folds *f, const struct survey_node *sn, const char *
     l->since = earlier(l->since, since);
 }
 
+/* A pod that is on its way out may have hours of grace, which a drain waits for in silence. One
+ * that is stuck says nothing of the drain. */
 static bool is_quiet(const struct survey *s, const struct survey_node *sn) {
-    return is_draining(sn) && sn->heard && s->now - sn->heard > QUIET_AFTER && !sn->leaving;
+    return is_draining(sn) && sn->heard && s->now - sn->heard > QUIET_AFTER &&
+           sn->leaving == sn->stuck;
 }
 
 /* A drain that is at work keeps its marks. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/budget.h"
+#include "engine/moveout.h"
 #include "engine/podrole.h"
 #include "engine/why_internal.h"
 #include "model/selector.h"
@@ -246,20 +247,21 @@ struct why_link *why_budget_link(struct making *m, enum blocker_code code, const
     return l;
 }
 
-/* The same words as in a plan. */
+/* The same words as in a plan (engine/plan_tell.c), in both. */
 struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const struct pod *keeper,
-                              const struct pod *const *pods, size_t n) {
+                              bool chance, const struct pod *const *pods, size_t n) {
     _cleanup_str_ struct str text = STR_INIT;
     int gives = pdb->allowed + (int)n;
     bool max = pdb->max_unavailable.set;
     int value = max ? pdb->expected - pdb->healthy + gives : MAX_OF(pdb->healthy - gives, 0);
     const char *field = max ? "maxUnavailable" : "minAvailable";
     budget_explain(pdb, &text);
-    str_addf(&text, "; the replacement of %s fits nowhere", strna(keeper->meta.name));
+    str_addf(&text, "; the replacement of %s fits nowhere%s", strna(keeper->meta.name),
+             chance ? MOVEOUT_BY_CHANCE : "");
     struct why_link *l = why_link_new(m, BLOCKER_PDB_NO_BUDGET, kind_pdb.name,
                                       why_name(m, &pdb->meta), why_text(m, &text));
-    l->severity = SEVERITY_ERROR;
-    l->lasts = true;
+    l->severity = chance ? SEVERITY_WARN : SEVERITY_ERROR;
+    l->lasts = true; /* once it has come about */
     why_link_pods(m, l, pods, n);
     why_link_remedy(m, l, WHY_RISK_NONE,
                     arena_printf(m->arena, "make room for the replacement of %s, as told below",
@@ -273,6 +275,15 @@ struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const str
                                             pdb->healthy - gives, pdb->expected)
                              : "none serves until there is room");
     advise_override(m, l);
+    return l;
+}
+
+struct why_link *why_luck_link(struct making *m, const struct pdb *pdb, const struct pod *winner,
+                               const struct pod *loser) {
+    struct why_link *l = why_link_new(
+        m, BLOCKER_PDB_NO_BUDGET, kind_pdb.name, why_name(m, &pdb->meta),
+        arena_printf(m->arena, MOVEOUT_LUCK, strna(winner->meta.name), strna(loser->meta.name)));
+    why_link_remedy(m, l, WHY_RISK_NONE, "make room for both", NULL, NULL);
     return l;
 }
 

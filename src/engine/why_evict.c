@@ -48,7 +48,8 @@ static bool needs_flag(int reason) {
 static enum weight weight_of(const struct making *m, int reason) {
     if (needs_flag(reason)) /* a drain that has begun was given it */
         return m->out->draining ? WEIGHT_NONE : WEIGHT_FLAG;
-    if (reason == REASON_FINALIZER)
+    /* As in a plan: it may well answer again, but nobody can tell when. */
+    if (reason == REASON_FINALIZER || reason == BLOCKER_NODE_UNREACHABLE)
         return WEIGHT_WAIT;
     if (reason == BLOCKER_RETURNS) /* a drain that has begun tells when it comes about */
         return m->out->draining ? WEIGHT_NONE : WEIGHT_WAIT;
@@ -329,10 +330,15 @@ static struct why_link *mark_link(struct making *m, const struct group *g) {
     const char *end = strchr(g->key, '=');
     size_t len = end ? (size_t)(end - g->key) : strlen(g->key);
     bool job = g->reason == BLOCKER_JOB_RUNNING;
-    struct why_link *l =
-        why_link_new(m, g->reason, kind_pod.name, "",
-                     arena_printf(m->arena, "the mark %s: %s", g->key,
-                                  job ? "it shall finish by itself" : "it must not be evicted"));
+    size_t n = g->pods.len;
+    struct why_link *l = why_link_new(
+        m, g->reason, kind_pod.name, "",
+        job ? arena_printf(m->arena, "%s finish by %s (%s)", plural(n, "it shall", "they shall"),
+                           plural(n, "itself", "themselves"), g->key)
+            : arena_printf(m->arena,
+                           "%s marked %s: a drain waits until the mark is taken off, "
+                           "or %s gone",
+                           plural(n, "it is", "they are"), g->key, plural(n, "it is", "they are")));
     why_link_remedy(
         m, l, WHY_RISK_NONE,
         plural(g->pods.len, "wait until it has finished", "wait until they have finished"), NULL,

@@ -62,6 +62,9 @@ struct why_counts {
     unsigned moves, stays, leaving; /* pods */
     unsigned homeless;              /* of moves: no room elsewhere, as far as that was looked at */
     unsigned never, flag, wait; /* of moves and leaving: those that do not get away, by the worst */
+    unsigned chance;            /* of moves: whether they get away is chance */
+    bool luck;                  /* they all do, but with less luck they would not */
+    unsigned unknown;           /* of moves: whether there is room for them could not be read */
 };
 
 /* Adds the links of these pods of a node, folded. */
@@ -75,9 +78,13 @@ struct why_link *why_budget_link(struct making *m, enum blocker_code code, const
                                  const struct pod *const *pods, size_t n);
 struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdbs, size_t n_pdbs,
                                   const struct pod *const *pods, size_t n);
-/* Of a budget that allows something now, and nothing more once `keeper` is evicted. */
+/* Of a budget that allows something now, and nothing more once `keeper` is evicted: for ever, or if
+ * others get the last places. */
 struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const struct pod *keeper,
-                              const struct pod *const *pods, size_t n);
+                              bool chance, const struct pod *const *pods, size_t n);
+/* Of a budget that lasts, unless the replacement of `winner` gets the place of that of `loser`. */
+struct why_link *why_luck_link(struct making *m, const struct pdb *pdb, const struct pod *winner,
+                               const struct pod *loser);
 /* Asks for all pods of a budget; false as long as they are not there. */
 bool why_budget_pods(struct making *m, const struct pdb *pdb);
 

@@ -3,6 +3,7 @@
 
 #include "base/timefmt.h"
 #include "engine/podrole.h"
+#include "engine/told.h"
 #include "engine/why_internal.h"
 
 /* --- who is at it --- */
@@ -68,52 +69,9 @@ static bool only_told(enum blocker_code code) {
     }
 }
 
-/* "PDBNoBudget shop/web: needs ...", as drains write it into Events. */
-struct told {
-    enum blocker_code code;
-    struct view object;
-    const char *message;
-};
-
-static bool told_parse(const char *text, struct told *out) {
-    const char *colon = strstr(text, ": "), *blank = strchr(text, ' ');
-    if (!colon || !blank || blank > colon)
-        return false;
-    struct view name = {text, (size_t)(blank - text)};
-    for (int i = 0; i < BLOCKER_CODES; i++) {
-        if (!view_eq(name, view_of(blocker_row((enum blocker_code)i)->name)))
-            continue;
-        *out = (struct told){
-            (enum blocker_code)i, {blank + 1, (size_t)(colon - blank - 1)}, colon + 2};
-        return true;
-    }
-    return false;
-}
-
-static bool is_about(const struct kube_event *e, const struct node *node, const char *reason) {
-    return str_same(e->object.kind, "Node") && str_same(e->object.name, node->meta.name) &&
-           str_same(e->reason, reason);
-}
-
-static int64_t last_of(const struct kube_event *e) {
-    return MAX_OF(e->last, e->time);
-}
-
-/* The drain has told later that this is over. */
-static bool is_over(struct making *m, const struct told *t, int64_t when) {
-    const struct object *obj;
-    for (uint32_t i = 0; (obj = store_next(m->w->events, &i));) {
-        const struct kube_event *e = (const struct kube_event *)obj;
-        if (is_about(e, m->node, "DrainUnblocked") && last_of(e) >= when &&
-            str_same(e->message, blocker_row(t->code)->name))
-            return true;
-    }
-    return false;
-}
-
-static void use_event(struct making *m, const struct kube_event *e, const struct told *t) {
+static void use_event(struct making *m, const struct told *t) {
     struct why_link *found = NULL;
-    int64_t since = e->first ? e->first : last_of(e);
+    int64_t since = t->since;
     for (size_t i = 0; i < m->links.len; i++) {
         struct why_link *l = m->links.p[i];
         bool same = l->code == (int)t->code &&
@@ -141,8 +99,8 @@ static void use_event(struct making *m, const struct kube_event *e, const struct
 static int compare_events(const void *a, const void *b) {
     const struct kube_event *x = *(const struct kube_event *const *)a;
     const struct kube_event *y = *(const struct kube_event *const *)b;
-    if (last_of(x) != last_of(y))
-        return last_of(x) < last_of(y) ? -1 : 1;
+    if (told_last(x) != told_last(y))
+        return told_last(x) < told_last(y) ? -1 : 1;
     return strcmp(strna(x->meta.name), strna(y->meta.name));
 }
 
@@ -157,18 +115,23 @@ static void look_at_events(struct making *m) {
     for (uint32_t i = 0; (obj = store_next(m->w->events, &i));) {
         const struct kube_event *e = (const struct kube_event *)obj;
         /* of this drain, and not of an earlier one */
-        if (is_about(e, m->node, "DrainBlocked") && last_of(e) >= m->out->draining_since)
+        if (told_about(e, m->node, "DrainBlocked") && told_last(e) >= m->out->draining_since)
             *vec_push(&list) = e;
     }
     if (list.len)
         qsort(list.p, list.len, sizeof list.p[0], compare_events);
     for (size_t i = 0; i < list.len; i++)
-        if (told_parse(strna(list.p[i]->message), &told) && !is_over(m, &told, last_of(list.p[i])))
-            use_event(m, list.p[i], &told);
+        if (told_parse(list.p[i], &told) && !told_over(m->w->events, m->node, &told))
+            use_event(m, &told);
     vec_done(&list);
 }
 
 /* --- the sentence --- */
+
+/* Pods that do not get away, or may not. */
+static unsigned held(const struct why_counts *c) {
+    return c->never + c->flag + c->wait + c->chance;
+}
 
 /* "2 of its 9 pods need a flag, 1 can never go, 3 wait". */
 static void add_counts(const struct why_counts *c, bool now, struct str *out) {
@@ -179,15 +142,16 @@ static void add_counts(const struct why_counts *c, bool now, struct str *out) {
     } parts[] = {
         {c->flag, "needs a flag", "need a flag", "all", "need a flag"},
         {c->never, "can never go", "can never go", "none", "can ever go"},
+        {c->chance, "goes only with luck", "go only with luck", "all", "go only with luck"},
         {c->wait, now ? "waits" : "cannot go now", now ? "wait" : "cannot go now",
          now ? "all" : "none", now ? "wait" : "can go now"},
     };
     unsigned pods = c->moves + c->leaving, told = 0;
     if (pods == 1) {
-        str_addf(out, "its one pod %s",
-                 c->flag    ? parts[0].one
-                 : c->never ? parts[1].one
-                            : parts[2].one);
+        size_t first = 0;
+        while (!parts[first].n && first + 1 < ARRAY_LEN(parts))
+            first++;
+        str_addf(out, "its one pod %s", parts[first].one);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
@@ -213,7 +177,7 @@ static void say_draining(struct making *m, const struct why_counts *c, struct st
     if (*m->out->held_by)
         str_addf(out, " (%s)", m->out->held_by);
     str_add(out, ": ");
-    if (c->never + c->flag + c->wait)
+    if (held(c))
         add_counts(c, true, out);
     else if (left)
         str_addf(out, "%u pod%s to go, nothing holds %s up", left, left == 1 ? " has" : "s have",
@@ -222,13 +186,14 @@ static void say_draining(struct making *m, const struct why_counts *c, struct st
         str_add(out, "its pods are gone");
 }
 
-static void say_homeless(unsigned n, unsigned pods, struct str *out) {
+static void say_homeless(const struct why_counts *c, unsigned pods, struct str *out) {
     if (pods == 1)
         str_add(out, "a drain would leave its one pod without a node");
-    else if (n == pods)
+    else if (c->homeless == pods)
         str_addf(out, "a drain would leave all of its %u pods without a node", pods);
     else
-        str_addf(out, "a drain would leave %u of its %u pods without a node", n, pods);
+        str_addf(out, "a drain would leave %u of its %u pods without a node", c->homeless, pods);
+    str_add(out, c->luck ? ", and whether it ends is chance" : "");
 }
 
 static void say_future(struct making *m, const struct why_counts *c, const struct check_finding *f,
@@ -239,7 +204,7 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
     if (f) {
         str_addf(out, "a drain would %s %s",
                  f->verdict == CHECK_DENY ? "be refused because of" : "wait for", f->check->title);
-        if (!(c->never + c->flag + c->wait))
+        if (!held(c))
             return;
         str_add(out, "; ");
         add_counts(c, false, out);
@@ -249,9 +214,14 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
         str_add(out, "nothing is left to move");
     else if (!pods)
         str_add(out, "a drain has nothing to move");
-    else if (!(c->never + c->flag + c->wait) && c->homeless)
-        say_homeless(c->homeless, pods, out);
-    else if (!(c->never + c->flag + c->wait))
+    else if (!held(c) && c->homeless)
+        say_homeless(c, pods, out);
+    else if (!held(c) && c->unknown)
+        str_addf(out,
+                 "nothing forbids a drain as far as could be read: %u pod%s to move, and whether "
+                 "there is room for %s is not known",
+                 pods, pods == 1 ? "" : "s", pods == 1 ? "it" : "all of them");
+    else if (!held(c))
         /* Without room a drain may well not end: replacements that stay Pending use up budgets. */
         str_addf(out, "nothing forbids a drain: %u pod%s to move%s%s%s", pods, pods == 1 ? "" : "s",
                  m->w->room ? "" : ", if ",
@@ -260,10 +230,11 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
                              : "they find",
                  m->w->room ? "" : " room (--room looks for it)");
     else {
-        str_addf(out, "a drain would %s: ",
-                 c->flag    ? "be refused" /* as a whole, before anything is touched */
-                 : c->never ? "never end"
-                            : "wait");
+        str_addf(out, "a drain %s: ",
+                 c->flag     ? "would be refused" /* as a whole, before anything is touched */
+                 : c->never  ? "would never end"
+                 : c->chance ? "may not end"
+                             : "would wait");
         add_counts(c, false, out);
     }
 }

@@ -130,6 +130,38 @@ static bool will_look(struct making *m, const struct pod *pod) {
     return pod_role(pod) == POD_MOVES && !has(&m->held, pod) && can_judge(m, pod);
 }
 
+/* One that would look for a place, if somebody could tell where its volumes may be. */
+static bool is_unread(struct making *m, const struct pod *pod) {
+    struct moveout_stores stores = stores_of(m);
+    return pod_role(pod) == POD_MOVES && !has(&m->held, pod) && pod->spec &&
+           (!m->w->fit || moveout_unread(&stores, pod));
+}
+
+/* What is not known is not well: the same words as in a plan. */
+static void add_unread(struct making *m, const struct pod *const *pods, size_t n,
+                       struct why_counts *counts) {
+    why_pods list = VEC_INIT;
+    for (size_t i = 0; i < n; i++)
+        if (is_unread(m, pods[i]))
+            *vec_push(&list) = pods[i];
+    counts->unknown = (unsigned)list.len;
+    if (list.len) {
+        const char *text =
+            m->w->fit ? arena_printf(m->arena, MOVEOUT_UNREAD, list.len, list.len == 1 ? "" : "s")
+                      : "whether there is room elsewhere is not known: the nodes and pods of the "
+                        "cluster cannot be looked at";
+        struct why_link *l = why_link_new(m, BLOCKER_FORBIDDEN, kind_pod.name, "", text);
+        l->severity = SEVERITY_WARN; /* of the answer, not of the drain */
+        why_link_pods(m, l, list.p, list.len);
+        why_link_remedy(m, l, WHY_RISK_NONE,
+                        m->w->fit ? MOVEOUT_UNREAD_HELP
+                                  : "give the permission to list nodes, pods and namespaces",
+                        NULL, NULL);
+        *vec_push(&m->links) = l;
+    }
+    vec_done(&list);
+}
+
 /* Pods whose replacements stay Pending. */
 static struct why_link *homeless_link(struct making *m, const why_pods *homeless, bool local) {
     struct fit_lack lack;
@@ -165,27 +197,42 @@ static unsigned add_homeless(struct making *m, const struct moveout *out, bool l
     return all;
 }
 
-/* Pods that wait for a budget for ever, since what others took of it does not come back. */
+/* Pods that wait for a budget for ever, since what others took of it does not come back; or those
+ * of them that have a chance. */
 static void add_dry(struct making *m, const struct moveout *out, const struct pdb *budget,
-                    struct why_counts *counts) {
+                    bool lucky, struct why_counts *counts) {
     why_pods list = VEC_INIT;
     const struct pod *keeper = moveout_keeper(out, budget);
+    unsigned *counted = lucky ? &counts->chance : &counts->never;
     for (size_t i = 0; i < out->pods.len; i++) {
         const struct moveout_pod *p = &out->pods.p[i];
-        if (p->end != MOVEOUT_STAYS || p->budget != budget)
+        if (p->end != MOVEOUT_STAYS || p->budget != budget || p->lucky != lucky)
             continue;
         *vec_push(&list) = p->pod;
-        counts->never += !pod_has_local_data(p->pod); /* those that need a flag are counted */
+        *counted += !pod_has_local_data(p->pod); /* those that need a flag are counted */
     }
     if (list.len && keeper)
-        *vec_push(&m->links) = why_dry_link(m, budget, keeper, list.p, list.len);
+        *vec_push(&m->links) = why_dry_link(m, budget, keeper, lucky, list.p, list.len);
     vec_done(&list);
+}
+
+/* Of a budget that lasts: whether that is luck. */
+static void add_luck(struct making *m, struct moveout *out, const struct pdb *budget,
+                     struct why_counts *counts) {
+    const struct pod *winner, *loser;
+    if (!moveout_chance(out, budget, &winner, &loser))
+        return;
+    *vec_push(&m->links) = why_luck_link(m, budget, winner, loser);
+    counts->luck = true;
 }
 
 void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n,
                        struct why_counts *counts) {
-    if (!why_has(m, &(struct why_want){.what = WHY_WANT_ROOM}) || !m->w->fit)
+    if (!why_has(m, &(struct why_want){.what = WHY_WANT_ROOM}) || !m->w->fit) {
+        if (m->out->complete) /* it is not to come either */
+            add_unread(m, pods, n, counts);
         return;
+    }
     struct moveout_stores stores = stores_of(m);
     struct moveout out = {.fit = m->w->fit,
                           .stores = &stores,
@@ -200,8 +247,15 @@ void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n
     stores = stores_of(m);
     moveout_play(&out, m->node);
     counts->homeless = add_homeless(m, &out, false) + add_homeless(m, &out, true);
-    for (size_t i = 0; i < out.left.len; i++)
-        add_dry(m, &out, out.left.p[i].budget, counts);
+    for (size_t i = 0; i < out.left.len; i++) {
+        add_dry(m, &out, out.left.p[i].budget, false, counts);
+        add_dry(m, &out, out.left.p[i].budget, true, counts);
+    }
+    /* Where something does not get away in any case nobody asks what else might not. */
+    unsigned held = counts->never + counts->chance + counts->flag + counts->wait;
+    for (size_t i = 0; i < out.left.len && !held && !counts->luck; i++)
+        add_luck(m, &out, out.left.p[i].budget, counts);
     moveout_undo(&out);
     moveout_done(&out);
+    add_unread(m, pods, n, counts);
 }

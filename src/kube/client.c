@@ -64,8 +64,14 @@ void kube_path(struct str *out, const struct kind *kind, const char *ns, const c
         str_addf(out, "/%s", subresource);
 }
 
+void kube_client_heard(struct kube_client *c, const struct kube_head *head) {
+    if (head->date)
+        c->ahead = head->date - loop_wall(c->loop);
+}
+
 static void on_head(void *arg, const struct kube_head *head) {
     struct kube_op *op = arg;
+    kube_client_heard(op->client, head);
     op->head = *head;
     op->content_type = xstrdup(head->content_type);
     op->warning = head->warning ? xstrdup(head->warning) : NULL;

@@ -30,7 +30,13 @@ struct kube_client {
     struct pool *pool; /* where decoded objects live; made with pool_new(type_drop) */
     const struct log *log;
     int64_t timeout; /* for operations that name none, microseconds; 0: 60 s */
+    /* Of the server's clock before ours, by the date of its last answer, which is up to a second
+     * old; 0 while that is not known. Operations and reflectors set it. */
+    int64_t ahead;
 };
+
+/* Notes what an answer says of the server's clock. */
+void kube_client_heard(struct kube_client *c, const struct kube_head *head);
 
 /* How the body of a PATCH is meant. */
 enum kube_patch { KUBE_PATCH_JSON, KUBE_PATCH_MERGE, KUBE_PATCH_STRATEGIC };

@@ -430,6 +430,7 @@ static void on_head(void *arg, const struct kube_head *head) {
     struct reflector *r = arg;
     enum kube_format format;
     r->code = head->code;
+    kube_client_heard(r->client, head);
     r->head = *head;
     str_replace(&r->content_type, head->content_type);
     r->head.content_type = r->content_type;

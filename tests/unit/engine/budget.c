@@ -31,6 +31,24 @@ static void verdicts_and_their_words(void **state) {
         {"{'metadata':{'name':'a'},'spec':{'minAvailable':'100%'},'status':{'currentHealthy':3,"
          "'desiredHealthy':3,'expectedPods':3}}",
          BUDGET_NEVER, "minAvailable 100%, needs 3 healthy of 3, has 3, allows 0"},
+        /* evicted a moment ago: the server has counted them, the controller has not */
+        {"{'metadata':{'name':'a'},'spec':{'minAvailable':1},'status':{'currentHealthy':3,"
+         "'desiredHealthy':1,'expectedPods':3,'disruptionsAllowed':0,'disruptedPods':{"
+         "'p1':'2026-11-15T08:00:00Z','p2':'2026-11-15T08:00:00Z'}}}",
+         BUDGET_WAITS,
+         "minAvailable 1, needs 1 healthy of 3, has 3, allows 0; 2 pods that were evicted are "
+         "still counted as healthy"},
+        {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':1},'status':{'currentHealthy':3,"
+         "'desiredHealthy':2,'expectedPods':3,'disruptionsAllowed':0,'disruptedPods':{"
+         "'p1':'2026-11-15T08:00:00Z'}}}",
+         BUDGET_WAITS,
+         "maxUnavailable 1, needs 2 healthy of 3, has 3, allows 0; 1 pod that was evicted is still "
+         "counted as healthy"},
+        /* both have: the numbers say it all */
+        {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':1},'status':{'currentHealthy':2,"
+         "'desiredHealthy':2,'expectedPods':3,'disruptionsAllowed':0,'disruptedPods':{"
+         "'p1':'2026-11-15T08:00:00Z'}}}",
+         BUDGET_WAITS, "maxUnavailable 1, needs 2 healthy of 3, has 2, allows 0"},
         /* strict as it is, whether it holds anything is for those to say who count the pods */
         {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':0},'status':{}}", BUDGET_NEVER,
          "maxUnavailable 0, needs 0 healthy of 0, has 0, allows 0"},

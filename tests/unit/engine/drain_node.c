@@ -242,6 +242,57 @@ static void our_own_hold_of_an_earlier_run_is_gone_on_with(void **state) {
     assert_int_equal(dw_told(w, "already-cordoned w0\n"), 1);
 }
 
+/* Whoever it is, also oneself: a second process, or one that was killed. A cordon alone is no
+ * drain. */
+static void another_drain_of_the_node_is_told(void **state) {
+    (void)state;
+    static const char in_progress[] =
+        "{'status':{'conditions':[{'type':'DrainInProgress','status':'True',"
+        "'reason':'SlipwayDrain','lastTransitionTime':'2026-11-15T08:00:00Z'}]}}";
+    static const char *const records[] = {RECORD(BOBS), RECORD(OURS)};
+    static const char *const holders[] = {"bob: disk", "test (alice)"};
+    for (int i = 0; i < 4; i++) {
+        struct drain_world w;
+        dw_init(&w);
+        dw_node(&w, "w0");
+        hold(&w, "w0", records[i % 2]);
+        if (i < 2)
+            dw_edit_node(&w, "w0", in_progress);
+        dw_pod(&w, "a", "w0", "{}");
+        dw_start(&w, "w0", NULL);
+        assert_int_equal(dw_told(&w, "another drain of it, begun at 2026-11-15T08:00:00Z"), i < 2);
+        assert_int_equal(dw_told(&w, holders[i % 2]), i != 3);
+        assert_int_equal(dw_told(&w, "it is held by bob: disk as well"), i == 2);
+        dw_done(&w);
+    }
+}
+
+/* Both began at once, and both are in the record. */
+static void another_holder_that_comes_later_is_told_once(void **state) {
+    struct drain_world *w = *state;
+    in_the_middle(w);
+    for (int i = 0; i < 2; i++) {
+        hold(w, "w0", RECORD(OURS "," BOBS));
+        dw_settle(w);
+    }
+    assert_phase(w, 0, DRAIN_EVICTING);
+    assert_int_equal(dw_told(w, "it is held by bob: disk as well"), 1);
+}
+
+/* Somebody with our name was faster: the record is ours, and we have not written it. */
+static void a_cordon_in_our_name_at_the_same_moment_is_told(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    w->by_hand_cordon = true;
+    dw_start(w, "w0", NULL);
+    hold(w, "w0", RECORD(OURS));
+    dw_reply(w, ACTION_PATCH, "w0", KUBE_CONFLICT, -1);
+    dw_pass(w, MSEC(150));
+    assert_phase(w, 0, DRAIN_EVICTING);
+    assert_int_equal(dw_told(w, "another process has cordoned it as cli/test"), 1);
+}
+
 static void a_record_of_a_newer_version_is_refused(void **state) {
     struct drain_world *w = *state;
     dw_node(w, "w0");
@@ -920,6 +971,9 @@ int main(void) {
         DRAIN_TEST(another_holder_stays_one),
         DRAIN_TEST(our_own_hold_of_an_earlier_run_is_gone_on_with),
         DRAIN_TEST(a_record_of_a_newer_version_is_refused),
+        cmocka_unit_test(another_drain_of_the_node_is_told),
+        DRAIN_TEST(another_holder_that_comes_later_is_told_once),
+        DRAIN_TEST(a_cordon_in_our_name_at_the_same_moment_is_told),
         DRAIN_TEST(the_timeout_bounds_the_cordon_too),
         DRAIN_TEST(a_foreign_uncordon_stops_it),
         DRAIN_TEST(a_hold_that_was_taken_off_stops_it),

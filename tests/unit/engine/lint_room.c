@@ -89,10 +89,17 @@ static void who_does_not_look_for_room(void **state) {
              ",'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'unknown'}}]");
     s->no_volumes = true; /* nobody can tell where its volume may be */
     assert_null(site_group(site_lint(s), LINT_NO_ROOM));
+    const struct lint_finding *f = site_only(&s->lint, LINT_UNREAD);
+    assert_string_equal(f->text,
+                        "whether there is room for the replacements of 1 pod is not known: "
+                        "their volumes cannot be looked at");
+    assert_int_equal(f->n_nodes, 1);
+    assert_int_equal(lint_row(LINT_UNREAD)->code, BLOCKER_FORBIDDEN);
     s->no_volumes = false; /* there is no such claim: made anew, the pod would stay Pending */
     assert_string_equal(
         site_only(site_lint(s), LINT_NO_ROOM)->text,
         "0/1 nodes are available: persistentvolumeclaim \"unknown\" not found. not found");
+    assert_null(site_group(&s->lint, LINT_UNREAD));
 }
 
 /* As plan_room.c's without_room_budgets_are_not_given_back: the first goes and stays Pending, and
@@ -193,6 +200,34 @@ static void only_when_asked_for(void **state) {
     assert_int_equal(s->lint.roomed, 0);
 }
 
+/* As moveout.c's who_gets_the_last_place_is_chance: what a plan calls unsure is not called never.
+ */
+static void the_last_place_is_chance(void **state) {
+    struct site *s = *state;
+    site_deployment(s, "b", 2, "'containers':[]");
+    site_node(s, "w1");
+    site_node(s, "w2");
+    put(s, "full", "w2", 3);
+    put(s, "a", "w1", 1);
+    for (int i = 0; i < 2; i++)
+        site_put(s, &kind_pod,
+                 "{'metadata':{'namespace':'x','name':'b%d','labels':{'app':'b'}" SITE_OWNER(
+                     RS, "b-1") "},'spec':{'nodeName':'w1','containers':[{'name':'c','resources':{"
+                                "'requests':{'cpu':'1'}}}]},'status':{'phase':'Running',"
+                                "'conditions':[{'type':'Ready','status':'True'}]}}",
+                 i);
+    site_budget(s, "b", "'maxUnavailable':1",
+                "'expectedPods':2,'currentHealthy':2,'desiredHealthy':1,'disruptionsAllowed':1");
+    assert_null(site_group(site_lint(s), LINT_DRY));
+    const struct lint_finding *f = site_only(&s->lint, LINT_CHANCE);
+    assert_string_equal(f->name, "b");
+    assert_string_equal(f->example, "b1");
+    assert_string_equal(f->text, "maxUnavailable 1, needs 1 healthy of 2, has 2, allows 1; the "
+                                 "replacement of b0 fits nowhere when others that leave at the "
+                                 "same time are quicker: who gets the last places is chance");
+    assert_int_equal(lint_row(LINT_CHANCE)->effect, LINT_WAITS);
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
@@ -201,6 +236,7 @@ int main(void) {
         TEST(those_who_leave_together_need_room_together),
         TEST(who_does_not_look_for_room),
         TEST(a_budget_runs_dry),
+        TEST(the_last_place_is_chance),
         TEST(who_does_not_go_takes_no_room),
         TEST(many_workloads_without_room),
         TEST(only_when_asked_for),

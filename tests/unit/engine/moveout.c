@@ -2,6 +2,7 @@
  * (pkg/scheduler/framework/types.go, FitError). */
 #include "engine/moveout.h"
 
+#include "base/timefmt.h"
 #include "lint_site.h"
 
 #define RS "ReplicaSet"
@@ -128,6 +129,154 @@ static void a_budget_runs_dry(void **state) {
         assert_null(fit_pod_node(g->out.fit, "x", "a"));
         moveout_undo(&g->out);
         assert_string_equal(fit_pod_node(g->out.fit, "x", "a"), "w1");
+    }
+}
+
+static bool is_lucky(const struct ground *g, const char *name) {
+    for (size_t i = 0; i < g->out.pods.len; i++)
+        if (streq(g->out.pods.p[i].pod->meta.name, name))
+            return g->out.pods.p[i].lucky;
+    fail_msg("no %s", name);
+    return false;
+}
+
+/* One that no budget selects. */
+static void put_rival(struct ground *g, const char *name, int cpu) {
+    site_put(&g->site, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'%s','uid':'%s'" SITE_OWNER(
+                 RS, "r-1") "},'spec':{'nodeName':'w1','containers':[{'name':'c','resources':{"
+                            "'requests':{'cpu':'%d'}}}]},'status':{'phase':'Running',"
+                            "'conditions':[{'type':'Ready','status':'True'}]}}",
+             name, name, cpu);
+}
+
+/* One place, and two that leave at the same time want it: whoever gets it decides whether the
+ * budget runs dry. One that waits may get away if it is the budget's, the next never. */
+static void who_gets_the_last_place_is_chance(void **state) {
+    struct ground *g = *state;
+    site_node(&g->site, "w1");
+    site_node(&g->site, "w2");
+    put_rival(g, "a-rival", 1);
+    put(g, "b1", "w1", 1, "");
+    put(g, "b2", "w1", 1, "");
+    put(g, "b3", "w1", 1, "");
+    put(g, "full", "w2", 3, "");
+    budget(g, 1);
+    fill(g);
+    for (int i = 0; i < 2; i++) {
+        const struct pod *winner, *loser;
+        const struct pdb *pdb = add(g, "b1")->budget;
+        add(g, "b2");
+        add(g, "b3");
+        add(g, "a-rival");
+        play(g, "w1");
+        assert_int_equal(end_of(g, "a-rival"), MOVEOUT_PLACED);
+        assert_int_equal(end_of(g, "b1"), MOVEOUT_HOMELESS);
+        assert_int_equal(end_of(g, "b2"), MOVEOUT_STAYS);
+        assert_int_equal(end_of(g, "b3"), MOVEOUT_STAYS);
+        assert_true(is_lucky(g, "b2"));
+        assert_false(is_lucky(g, "b3"));
+        assert_false(moveout_chance(&g->out, pdb, &winner, &loser)); /* none got away by luck */
+        assert_string_equal(fit_pod_node(g->out.fit, "x", "a-rival"), "w2");
+        moveout_undo(&g->out);
+    }
+}
+
+/* The same, and it came out well. */
+static void who_got_the_last_place_had_luck(void **state) {
+    struct ground *g = *state;
+    const struct pod *winner, *loser;
+    site_node(&g->site, "w1");
+    site_node(&g->site, "w2");
+    put(g, "b1", "w1", 1, "");
+    put(g, "b2", "w1", 1, "");
+    put_rival(g, "c-rival", 1);
+    put(g, "full", "w2", 3, "");
+    budget(g, 1);
+    fill(g);
+    const struct pdb *pdb = add(g, "b1")->budget;
+    add(g, "b2");
+    add(g, "c-rival");
+    play(g, "w1");
+    assert_int_equal(end_of(g, "b1"), MOVEOUT_PLACED);
+    assert_int_equal(end_of(g, "b2"), MOVEOUT_HOMELESS);
+    assert_int_equal(end_of(g, "c-rival"), MOVEOUT_HOMELESS);
+    assert_true(moveout_chance(&g->out, pdb, &winner, &loser));
+    assert_ptr_equal(winner, pod_of(g, "c-rival"));
+    assert_ptr_equal(loser, pod_of(g, "b1"));
+    assert_string_equal(fit_pod_node(g->out.fit, "x", "b1"), "w2");
+    moveout_rewind(&g->out); /* and again from the beginning */
+    assert_string_equal(fit_pod_node(g->out.fit, "x", "b1"), "w1");
+    play(g, "w1");
+    assert_int_equal(end_of(g, "b1"), MOVEOUT_PLACED);
+    assert_int_equal(end_of(g, "b2"), MOVEOUT_HOMELESS);
+}
+
+/* A rival that needs more than there is takes nothing away: nothing is chance. */
+static void without_a_rival_nothing_is_chance(void **state) {
+    struct ground *g = *state;
+    const struct pod *winner, *loser;
+    site_node(&g->site, "w1");
+    site_node(&g->site, "w2");
+    put_rival(g, "a-rival", 4);
+    put(g, "b1", "w1", 1, "");
+    put(g, "b2", "w1", 1, "");
+    put(g, "b3", "w1", 1, "");
+    put(g, "full", "w2", 3, "");
+    budget(g, 1);
+    fill(g);
+    const struct pdb *pdb = add(g, "b1")->budget;
+    add(g, "b2");
+    add(g, "b3");
+    add(g, "a-rival");
+    play(g, "w1");
+    assert_int_equal(end_of(g, "b1"), MOVEOUT_PLACED);
+    assert_int_equal(end_of(g, "b2"), MOVEOUT_HOMELESS);
+    assert_int_equal(end_of(g, "b3"), MOVEOUT_STAYS);
+    assert_false(is_lucky(g, "b3"));
+    assert_false(moveout_chance(&g->out, pdb, &winner, &loser));
+}
+
+/* As drains ask them: who needs longest to stop is asked first, and has the place. */
+static void long_grace_goes_first(void **state) {
+    struct ground *g = *state;
+    site_node(&g->site, "w1");
+    site_node(&g->site, "w2");
+    put(g, "a", "w1", 1, ",'terminationGracePeriodSeconds':30");
+    put(g, "b", "w1", 1, ",'terminationGracePeriodSeconds':300");
+    put(g, "full", "w2", 3, "");
+    fill(g);
+    add(g, "a");
+    add(g, "b");
+    play(g, "w1");
+    assert_int_equal(end_of(g, "b"), MOVEOUT_PLACED);
+    assert_int_equal(end_of(g, "a"), MOVEOUT_HOMELESS);
+}
+
+/* One that terminates elsewhere makes room, unless it should have been gone long ago. */
+static void pods_that_leave_make_room(void **state) {
+    struct ground *g = *state;
+    site_node(&g->site, "w1");
+    site_node(&g->site, "w2");
+    put(g, "a", "w1", 3, "");
+    site_put(&g->site, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'going','uid':'going','deletionTimestamp':"
+             "'2026-01-01T00:00:00Z'},'spec':{'nodeName':'w2','containers':[{'name':'c',"
+             "'resources':{'requests':{'cpu':'3'}}}]},'status':{'phase':'Running'}}");
+    int64_t deleted = pod_of(g, "going")->meta.deleted;
+    const int64_t times[] = {deleted + SEC(MOVEOUT_LEAVES_WITHIN),
+                             deleted + SEC(MOVEOUT_LEAVES_WITHIN + 1)};
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        fit_free(g->out.fit);
+        moveout_done(&g->out);
+        fill(g);
+        fit_free(g->out.fit);
+        g->out.fit = fit_new(g->site.w.pool);
+        g->stores.now = times[i];
+        moveout_fill(g->out.fit, &g->stores);
+        add(g, "a");
+        play(g, "w1");
+        assert_int_equal(end_of(g, "a"), i ? MOVEOUT_HOMELESS : MOVEOUT_PLACED);
     }
 }
 
@@ -345,12 +494,23 @@ static void the_second_half_is_left_out(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(the_node_itself_is_no_place), TEST(a_budget_runs_dry),
-        TEST(with_room_a_budget_lasts),    TEST(what_is_left_of_a_budget_serves_the_others),
-        TEST(the_last_come_last),          TEST(what_leaves_later_makes_room),
-        TEST(which_volumes_are_judged),    TEST(ephemeral_claims_are_made_anew),
-        TEST(a_volume_of_one_node),        TEST(who_pushes_others_aside_has_a_place),
-        TEST(whose_budget_is_asked),       TEST(the_second_half_is_left_out),
+        TEST(the_node_itself_is_no_place),
+        TEST(a_budget_runs_dry),
+        TEST(who_gets_the_last_place_is_chance),
+        TEST(who_got_the_last_place_had_luck),
+        TEST(without_a_rival_nothing_is_chance),
+        TEST(long_grace_goes_first),
+        TEST(pods_that_leave_make_room),
+        TEST(with_room_a_budget_lasts),
+        TEST(what_is_left_of_a_budget_serves_the_others),
+        TEST(the_last_come_last),
+        TEST(what_leaves_later_makes_room),
+        TEST(which_volumes_are_judged),
+        TEST(ephemeral_claims_are_made_anew),
+        TEST(a_volume_of_one_node),
+        TEST(who_pushes_others_aside_has_a_place),
+        TEST(whose_budget_is_asked),
+        TEST(the_second_half_is_left_out),
     };
     return cmocka_run_group_tests_name("engine/moveout", tests, NULL, NULL);
 }

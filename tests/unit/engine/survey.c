@@ -44,8 +44,13 @@ static void counts_pods_by_what_a_drain_does_with_them(void **state) {
     assert_int_equal(s.nodes[0].moves, 2);
     assert_int_equal(s.nodes[0].stays, 1);
     assert_int_equal(s.nodes[0].leaving, 1);
+    assert_int_equal(s.nodes[0].stuck, 0);
     assert_int_equal(s.nodes[0].n_blockers, 0);
     assert_int_equal(s.nodes[1].pods, 0);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW + INT64_C(60) * 1000000, &arena,
+                &s);
+    assert_int_equal(s.nodes[0].leaving, 1);
+    assert_int_equal(s.nodes[0].stuck, 1); /* its time is long over */
     world_done(&w);
 }
 

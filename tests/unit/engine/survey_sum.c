@@ -197,6 +197,10 @@ static void what_drains_leave_behind(void **state) {
     nodes[0].leaving = 1; /* a pod has been asked to go, and has not gone */
     survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
     assert_int_equal(sum.n_left, 0);
+    nodes[0].stuck = 1; /* it should have long ago: that is no sign of a drain */
+    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    assert_int_equal(sum.n_left, 2);
+    assert_int_equal(sum.left[0].what, LEFT_DRAIN);
     nodes[0].phase = NODE_IDLE; /* nobody drains at all */
     survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
     assert_int_equal(sum.n_left, 1);

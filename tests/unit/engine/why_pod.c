@@ -142,7 +142,7 @@ static void a_pod_on_a_node_that_does_not_answer(void **state) {
               "'Unknown'}]}}");
     scene_pod(s, "a", "a", "n1", POD_WELL);
     const struct why *why = scene_why_pod(s, "a");
-    assert_string_equal(why->summary, "on n1, which does not answer; it can never be evicted");
+    assert_string_equal(why->summary, "on n1, which does not answer; it cannot be evicted now");
     assert_int_equal(why->links[0]->code, BLOCKER_NODE_UNREACHABLE);
 }
 

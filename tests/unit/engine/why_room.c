@@ -236,6 +236,52 @@ static void a_budget_runs_dry(void **state) {
     assert_int_equal(scene_why(s, "n1")->state, WHY_FREE);
 }
 
+/* A plan says of this: who gets the place of n2 is chance, and so whether c goes. */
+static void the_last_place_is_chance(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    node(s, "n2", "1", "");
+    scene_deployment(s, "web", 2);
+    scene_budget(s, "web", "'minAvailable':1", 2, 2, 1);
+    scene_pod(s, "a", "other", "n1", POD_WELL);
+    scene_pod(s, "b", "web", "n1", POD_WELL);
+    scene_pod(s, "c", "web", "n1", POD_WELL);
+    scene_room(s);
+    s->world.room = true;
+    const struct why *why = scene_why(s, "n1");
+    assert_string_equal(why->summary, "a drain may not end: 1 of its 3 pods goes only with luck");
+    const struct why_link *dry = link_of(why, BLOCKER_PDB_NO_BUDGET);
+    assert_non_null(dry);
+    assert_int_equal(dry->severity, SEVERITY_WARN);
+    assert_int_equal(dry->pods, 1);
+    assert_string_equal(dry->example, "x/c");
+    assert_contains(dry->text, "the replacement of b fits nowhere when others that leave at the "
+                               "same time are quicker: who gets the last places is chance");
+}
+
+/* The same, where b has the place: all go, and might not. */
+static void that_it_ends_is_luck(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    node(s, "n2", "1", "");
+    scene_deployment(s, "web", 2);
+    scene_budget(s, "web", "'minAvailable':1", 2, 2, 1);
+    scene_pod(s, "b", "web", "n1", POD_WELL);
+    scene_pod(s, "c", "web", "n1", POD_WELL);
+    scene_pod(s, "d", "other", "n1", POD_WELL);
+    scene_room(s);
+    s->world.room = true;
+    const struct why *why = scene_why(s, "n1");
+    assert_string_equal(why->summary, "a drain would leave 2 of its 3 pods without a node, and "
+                                      "whether it ends is chance");
+    const struct why_link *luck = link_of(why, BLOCKER_PDB_NO_BUDGET);
+    assert_non_null(luck);
+    assert_string_equal(luck->object, "x/web");
+    assert_string_equal(luck->text,
+                        "whether the node is drained is chance: the replacement of d may get the "
+                        "place of that of b, which then keeps what it took of the budget");
+}
+
 /* What is kept by something else is told of once: it does not go, and so needs no room. */
 static void who_does_not_go_needs_no_room(void **state) {
     struct scene *s = *state;
@@ -298,6 +344,33 @@ static void a_volume_that_others_cannot_use(void **state) {
     assert_contains(why->links[0]->text, "no room elsewhere: evicted, it stays Pending: 0/2 nodes");
 }
 
+/* What is not known is not well. */
+static void what_cannot_be_read_is_not_free(void **state) {
+    struct scene *s = *state;
+    disk_pod(s, "{'metadata':{'namespace':'x','name':'data','annotations':{"
+                "'pv.kubernetes.io/bind-completed':'yes'}},'spec':{'volumeName':'pv1'}}");
+    scene_room(s);
+    s->world.room = true;
+    s->world.room_volumes = false;
+    const struct why *why = scene_why(s, "n1");
+    assert_string_equal(why->summary,
+                        "nothing forbids a drain as far as could be read: 1 pod to move, and "
+                        "whether there is room for it is not known");
+    assert_int_equal(why->state, WHY_BLOCKED);
+    assert_int_equal(why->links[0]->code, BLOCKER_FORBIDDEN);
+    assert_string_equal(why->links[0]->text,
+                        "whether there is room for the replacements of 1 pod is not known: their "
+                        "volumes cannot be looked at");
+    /* nor the rest of the cluster */
+    s->forbidden = "room";
+    fit_free(s->world.fit);
+    s->world.fit = NULL;
+    why = scene_why(s, "n1");
+    assert_int_equal(why->state, WHY_BLOCKED);
+    assert_contains(why->summary, "whether there is room for it is not known");
+    assert_contains(why->links[0]->text, "the nodes and pods of the cluster cannot be looked at");
+}
+
 /* A claim that waits for a node: its StorageClass says where the volume can be made. */
 static void storage_classes_count(void **state) {
     struct scene *s = *state;
@@ -339,6 +412,9 @@ int main(void) {
         SCENE_TEST(what_may_not_be_read_is_done_without),
         SCENE_TEST(pods_of_a_node_that_find_no_room),
         SCENE_TEST(a_budget_runs_dry),
+        SCENE_TEST(the_last_place_is_chance),
+        SCENE_TEST(that_it_ends_is_luck),
+        SCENE_TEST(what_cannot_be_read_is_not_free),
         SCENE_TEST(who_does_not_go_needs_no_room),
         SCENE_TEST(a_local_volume_is_told_once),
         SCENE_TEST(a_volume_that_others_cannot_use),

@@ -344,6 +344,7 @@ static void test_json_object(void **state) {
     assert_int_equal(f->replies, 1);
     assert_int_equal(f->outcome, KUBE_OK);
     assert_int_equal(f->date, SEC(42));
+    assert_int_equal(f->client.ahead, SEC(42) - loop_wall(f->loop)); /* is so for all */
     assert_string_equal(f->warning, "v1 Thing is old");
     assert_false(f->has_status);
     const struct pod *pod = (const struct pod *)f->taken;
