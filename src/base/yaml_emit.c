@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <yaml.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 
 /* Texts that YAML 1.1 resolves to something else than a text: go-yaml's and therefore kubectl's
@@ -54,15 +55,9 @@ static bool emit_scalar(yaml_emitter_t *e, const char *s, size_t len, yaml_scala
            yaml_emitter_emit(e, &event);
 }
 
-/* The shortest text that reads back as the same number, and as one with a fraction. */
 static bool emit_real(yaml_emitter_t *e, double v) {
-    char buf[40], text[48];
-    for (int precision = 6; precision <= 17; precision++) {
-        snprintf(buf, sizeof buf, "%.*g", precision, v);
-        if (strtod(buf, NULL) == v)
-            break;
-    }
-    snprintf(text, sizeof text, "%s%s", buf, strpbrk(buf, ".e") ? "" : ".0");
+    char text[JSON_REAL_TEXT];
+    json_real_text(v, text);
     return emit_scalar(e, text, strlen(text), YAML_PLAIN_SCALAR_STYLE);
 }
 

@@ -151,7 +151,8 @@ int cli_print_table(struct cli *cli, struct table *table, const struct output_op
                                     .color = cli->out.color,
                                     .glyphs = cli->out.tty,
                                     .utf8 = cli->out.utf8,
-                                    .now = cli_now(cli)},
+                                    .now = cli_now(cli),
+                                    .columns = cli->out.tty ? cli->out.columns : 0},
                &cli->out.buf);
     return EXIT_DONE;
 }

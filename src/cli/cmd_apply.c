@@ -24,6 +24,8 @@ static int refuse(struct cli *cli, const struct saved_plan *s, const char *path)
     }
     if (s->n_changes > SHOWN)
         cli_advise(cli, "and %zu more", s->n_changes - SHOWN);
+    if (s->busy && !s->foreign)
+        cli_advise(cli, "%s", s->busy);
     if (s->foreign)
         cli_advise(cli, "Whatever has these names here, the plan was not made for it.");
     else
@@ -61,7 +63,7 @@ static const struct option apply_rows[] = {
     {.name = "anyway",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct apply_opts, anyway),
-     .help = "Also when something has changed since the plan was made"},
+     .help = "Drain also when something has changed since the plan was made"},
     {0},
 };
 static const struct option_group apply_options = {"Apply options", apply_rows};
@@ -74,7 +76,10 @@ const struct verb verb_apply = {
             "the order of the plan. What the plan rests on is looked at first: when nodes or pods "
             "have come or gone, or something else is true of a pod now, nothing is done; nor when "
             "FILE or its rules were edited. A plan of another cluster is not carried out in any "
-            "case.",
+            "case.\n"
+            "\n"
+            "A node that somebody drains already, or a drain that was killed has left behind, is "
+            "told with who holds it, and drained all the same.",
     .examples = {{"What 'plan --out plan.json' has saved", "apply plan.json"},
                  {"The same, and why", "apply plan.json --reason CHG-1234"},
                  {"What it would do, as the API server sees it",

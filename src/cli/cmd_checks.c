@@ -136,6 +136,7 @@ static const char *presence_text(const struct check *check, const struct check_s
 static int print_table(struct session *s, const struct report *rep, const struct checks_opts *o,
                        struct arena *arena) {
     _cleanup_table_ struct table *t = table_new(columns, ARRAY_LEN(columns));
+    table_fold(t);
     for (size_t i = 0; i < n_checks; i++) {
         const struct check *c = &checks_table[i];
         bool any = false;

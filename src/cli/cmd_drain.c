@@ -43,6 +43,7 @@ struct drain_cmd {
     const char *const *names; /* of the nodes */
     size_t n_names;
     struct loop_timer *ticker;
+    struct loop_timer *late; /* of --timeout, until there is something that the engine can time */
     struct loop_timer *wording; /* of what a second signal says */
     bool soon;                  /* the words are those for what may follow */
     int signal;
@@ -159,6 +160,18 @@ static void on_failed(void *arg, const char *what, enum kube_outcome outcome, co
                     ? (int)session_code(outcome)
                     : session_fail(c->session, what, outcome, message);
     loop_stop(c->session->loop);
+}
+
+/* The first picture does not come. Once there is one the engine counts. */
+static void on_late(void *arg) {
+    struct drain_cmd *c = arg;
+    char limit[TIMEFMT_LEN];
+    if (drain_run_engine(c->run) || c->failed || c->over)
+        return;
+    _cleanup_free_ char *text =
+        xasprintf("%s: no answer within %s", c->session->conn.config->server,
+                  duration_format_limit(c->opts->timeout, limit));
+    on_failed(c, "read what is on the nodes", KUBE_UNKNOWN, text);
 }
 
 static void on_over(void *arg) {
@@ -329,6 +342,9 @@ static void run_loop(struct drain_cmd *c) {
     if (tty && !is_ignored(SIGQUIT)) /* Ctrl-\ ends it as a second Ctrl-C does */
         catch_signal(c, SIGQUIT, &quit);
     c->wording = loop_timer_new(c->session->loop, on_wording, c);
+    c->late = loop_timer_new(c->session->loop, on_late, c);
+    if (c->opts->timeout)
+        loop_timer_set(c->late, c->opts->timeout);
     while (!c->over && !c->failed)
         loop_run(c->session->loop);
     for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
@@ -338,7 +354,8 @@ static void run_loop(struct drain_cmd *c) {
         sigaction(SIGQUIT, &quit, NULL);
     at_once.view = NULL;
     loop_timer_free(c->wording);
-    c->wording = NULL;
+    loop_timer_free(c->late);
+    c->wording = c->late = NULL;
 }
 
 /* --- the end --- */
@@ -439,10 +456,20 @@ static void end_view(struct drain_cmd *c, int code) {
     drain_view_end(c->view, code, cli_now(c->cli));
 }
 
+/* No request takes longer than the whole drain may. */
+static int read_target(struct drain_cmd *c, struct target *target) {
+    int64_t *limit = &c->session->conn.client.timeout, given = *limit;
+    if (c->opts->timeout && (!given || c->opts->timeout < given))
+        *limit = c->opts->timeout;
+    int rc = target_read(c->session, target);
+    *limit = given;
+    return rc;
+}
+
 static int run_session(struct drain_cmd *c, const struct identity *me, struct drain_args *args) {
     struct target *target = &args->target;
     struct drain_run_opts opts;
-    int rc = target_read(c->session, target);
+    int rc = read_target(c, target);
     if (rc)
         return rc;
     if (!target->names.len) {

@@ -2,6 +2,7 @@
 #include "base/jsonw.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "cli/text.h"
 #include "cli/verb.h"
 
 #define SCHEMA "slipway.explain/1.0" /* docs/why.md */
@@ -46,10 +47,11 @@ static int run(struct cli *cli, int argc, char **argv) {
         return cli_usage(cli, "there is no code \"%s\"", argv[0]);
     if (output_is_document(&o->output.format))
         return print_document(cli, &o->output.format, code);
+    size_t width = text_width(cli->out.tty, cli->out.columns);
     if (argc)
-        explain_print(&cli->out.buf, code);
+        explain_print(&cli->out.buf, code, width);
     else
-        explain_list(&cli->out.buf);
+        explain_list(&cli->out.buf, width);
     return EXIT_DONE;
 }
 

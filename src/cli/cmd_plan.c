@@ -133,8 +133,8 @@ const struct verb verb_plan = {
         "A plan that was saved with --out is carried out by {prog} apply, which refuses when what "
         "it rests on has changed; {prog} diff shows what has.",
     .examples = {{"A node", "plan drain w1"},
-                 {"A rack, three nodes at a time, for a program to read",
-                  "plan drain -l rack=r12 --max-unavailable 3 -o json"},
+                 {"A rack, three nodes at a time, saved for apply and diff",
+                  "plan drain -l rack=r12 --max-unavailable 3 --out plan.json"},
                  {"In a script: is anything in the way?", "plan drain w1 --detailed-exitcode"}},
     .options =
         (const struct verb_options[]){

@@ -109,10 +109,7 @@ static int select_nodes(struct rehearse *r, const struct fleet *f) {
                 arena_strndup(&r->cli->arena, m->name, strlen(m->name));
     }
     snapshot_unref(snap);
-    return r->args.target.names.len
-               ? 0
-               : cli_fail(r->cli, EXIT_FAILED, "no node matches the selector \"%s\"",
-                          r->args.target.selector);
+    return 0;
 }
 
 /* --- runs --- */
@@ -196,7 +193,7 @@ static int rehearse(struct rehearse *r) {
     r->basis.nodes = shelf_len(f->nodes->shelf);
     r->basis.pods = shelf_len(f->pods->shelf);
     int rc = r->args.target.selector ? select_nodes(r, f) : find_names(r, f);
-    if (!rc)
+    if (!rc && r->args.target.names.len)
         rc = run_all(r, sim);
     sim_free(sim);
     return rc;
@@ -256,7 +253,9 @@ static int run(struct cli *cli, int argc, char **argv) {
         rc = open_source(&r);
     if (!rc)
         rc = rehearse(&r);
-    if (!rc)
+    if (!rc && !r.args.target.names.len) /* as in drain and plan, that is nothing to do */
+        cli_note(cli, "No nodes found");
+    else if (!rc)
         rc = show(&r);
     for (size_t i = 0; i < r.n_runs; i++)
         rehearsal_done(&r.runs[i]);
@@ -302,7 +301,7 @@ static const struct option_group own_options = {
 const struct verb verb_rehearse = {
     .name = "rehearse",
     .summary = "Try a drain on a copy of the cluster, in no time",
-    .args = "NODE... | -l SELECTOR",
+    .args = "NODE...|-l SELECTOR",
     .text =
         "Reads the cluster once (or a snapshot of it), puts it up again as a simulated one in this "
         "process, and lets the real drain loose on that, with a clock that jumps. Says how long it "
@@ -338,8 +337,8 @@ const struct verb verb_rehearse = {
     .min_args = 0,
     .max_args = -1,
     .arg_hint = HINT_NODE,
-    .exits = (const enum exit_code[]){EXIT_BLOCKED, EXIT_ACCESS, EXIT_PARTIAL, EXIT_SIGINT,
-                                      EXIT_SIGTERM, 0},
+    .exits = (const enum exit_code[]){EXIT_BLOCKED, EXIT_ACCESS, EXIT_REFUSED, EXIT_PARTIAL,
+                                      EXIT_SIGINT, EXIT_SIGTERM, 0},
     .see_also = (const char *const[]){"drain", "snapshot", NULL},
     .run = run,
 };

@@ -4,6 +4,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -19,7 +20,10 @@ struct snapshot_opts {
  * is left. Where there is no such thing (NFS), one with a name of its own (*temp). */
 static int open_new(const char *path, char **temp, struct err *err) {
     _cleanup_free_ char *copy = xstrdup(path);
+    struct stat st;
     *temp = NULL;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode)) /* else it shows when all has been read */
+        return err_set(err, EISDIR, "--out: %s: %s", path, strerror(EISDIR));
     int fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
         *temp = xasprintf("%s.XXXXXX", path);
@@ -28,26 +32,25 @@ static int open_new(const char *path, char **temp, struct err *err) {
     if (fd >= 0)
         return fd;
     mem_clear(temp);
-    return err_set(err, errno == EACCES ? EINVAL : errno, "cannot write %s: %s", path,
-                   strerror(errno));
+    return err_set(err, errno, "--out: %s: %s", path, strerror(errno));
 }
 
 /* All of it is on the disk before it has its name, and that is taken at once from whatever had it.
  */
 static int put_in_place(int fd, char **temp, const char *path, struct err *err) {
     if (fsync(fd))
-        return err_set(err, errno, "cannot write %s: %s", path, strerror(errno));
+        return err_set(err, errno, "--out: %s: %s", path, strerror(errno));
     if (!*temp) {
         _cleanup_free_ char *self = xasprintf("/proc/self/fd/%d", fd);
         *temp = xasprintf("%s.%d", path, (int)getpid());
         if (linkat(AT_FDCWD, self, AT_FDCWD, *temp, AT_SYMLINK_FOLLOW)) {
-            int rc = err_set(err, errno, "cannot write %s: %s", path, strerror(errno));
+            int rc = err_set(err, errno, "--out: %s: %s", path, strerror(errno));
             mem_clear(temp); /* it is not ours */
             return rc;
         }
     }
     if (rename(*temp, path))
-        return err_set(err, errno, "cannot write %s: %s", path, strerror(errno));
+        return err_set(err, errno, "--out: %s: %s", path, strerror(errno));
     mem_clear(temp);
     return 0;
 }
@@ -89,11 +92,11 @@ static int run_session(struct session *s, const char *path) {
     struct snapshot_taken taken;
     int fd = open_new(path, &temp, &err);
     if (fd < 0)
-        return cli_error(cli, &err);
+        return cli_fail(cli, EXIT_USAGE, "%s", err_msg(&err));
     struct snapshot_writer *w = snapshot_writer_new(fd, str_ends(path, ".gz"));
     int code = snapshot_take(s, w, path, &taken);
     if (!code && put_in_place(fd, &temp, path, &err))
-        code = cli_error(cli, &err);
+        code = cli_fail(cli, EXIT_FAILED, "%s", err_msg(&err));
     if (code && temp)
         (void)unlink(temp);
     if (!code)
@@ -117,15 +120,16 @@ static int run(struct cli *cli, int argc, char **argv) {
 }
 
 static const struct option_group own_options = {
-    "Options",
-    (const struct option[]){{.name = "out",
-                             .kind = OPTION_STRING,
-                             .offset = offsetof(struct snapshot_opts, out),
-                             .arg = "FILE",
-                             .hint = HINT_FILE,
-                             .filled = true,
-                             .help = "Where to write it; compressed when the name ends in .gz"},
-                            {0}}};
+    "Options", (const struct option[]){
+                   {.name = "out",
+                    .kind = OPTION_STRING,
+                    .offset = offsetof(struct snapshot_opts, out),
+                    .arg = "FILE",
+                    .hint = HINT_FILE,
+                    .filled = true,
+                    .help = "Where to write it; compressed when the name ends in .gz. A file "
+                            "that is there already is replaced"},
+                   {0}}};
 
 const struct verb verb_snapshot = {
     .name = "snapshot",

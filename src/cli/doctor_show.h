@@ -10,8 +10,10 @@ struct doctor_report {
     const struct doctor_findings *findings; /* about the server and what drains have left behind */
     const struct lint *lint;                /* NULL: could not be looked at */
     const struct doctor_checks *checks;     /* NULL: not looked at */
-    bool all;                               /* in text: however many there are */
-    bool only_lint;                         /* in text: no sum of the findings */
+    const char *const *unread;              /* resources that could not be listed */
+    size_t n_unread;
+    bool all;       /* in text: however many there are */
+    bool only_lint; /* in text: no sum of the findings */
 };
 
 /* Lines of TEXT_WIDTH columns, but for commands: these are not broken, so that they can be pasted.

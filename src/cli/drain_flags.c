@@ -218,7 +218,8 @@ const struct option_group drain_own_options = {
          .hint = HINT_WORDS,
          .parse = parse_checks,
          .help = "Do not ask this check ('{prog} checks' lists them), or all; may be given several "
-                 "times, and needs --reason"},
+                 "times. Needs --reason: why it is safe to do without, which is kept on the node "
+                 "with the cordon"},
         {.name = "surge",
          .kind = OPTION_FLAG,
          .offset = FIELD(surge),

@@ -413,6 +413,20 @@ static bool was_released(const struct drain_summary *m, const struct drain_node 
     return false;
 }
 
+/* By pods and by checks: what is to be done about them differs. */
+static void add_refused(const struct drain_summary *m, struct str *out) {
+    bool pods = false, checks = false;
+    for (size_t i = 0; i < m->n; i++) {
+        const struct drain_node *n = m->nodes[i];
+        checks |= n->phase == DRAIN_REFUSED && n->denied;
+        pods |= n->phase == DRAIN_REFUSED && !n->denied;
+    }
+    if (pods)
+        str_add(out, "See to the pods that were refused, or add the flags that they need.\n");
+    if (checks)
+        str_add(out, "See to what the check found, or do without it: --skip-check and --reason.\n");
+}
+
 static void add_next(const struct drain_summary *m, const struct drain_totals *t, struct str *out) {
     struct node_list ours = VEC_INIT;
     for (size_t i = 0; i < m->n; i++)
@@ -421,8 +435,7 @@ static void add_next(const struct drain_summary *m, const struct drain_totals *t
     if (m->dry_run) {
         str_add(out, "Nothing was changed.\n");
     } else if (t->of[DRAIN_DONE] != t->nodes) {
-        if (t->of[DRAIN_REFUSED])
-            str_add(out, "See to the pods that were refused, or add the flags that they need.\n");
+        add_refused(m, out);
         str_add(out, m->again ? "To go on:  " : "To go on, run the same command again.\n");
         if (m->again) {
             utf8_printable(out, m->again);

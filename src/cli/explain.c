@@ -1,6 +1,7 @@
 /* How each blocker is found. */
 #include "cli/explain.h"
 
+#include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
@@ -140,37 +141,46 @@ const char *explain_severity(enum severity severity) {
 }
 
 /* "Text." from half a sentence, below a heading. */
-static void add_part(struct str *out, const char *title, const char *text) {
+static void add_part(struct str *out, const char *title, const char *text, size_t width) {
     char first = *text;
+    size_t small = strspn(text, "abcdefghijklmnopqrstuvwxyz");
     if (!first)
         return;
-    _cleanup_free_ char *sentence =
-        xasprintf("%c%s.", first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first, text + 1);
+    /* "maxUnavailable" is a name, also where it begins a sentence. */
+    bool word = small && !(text[small] >= 'A' && text[small] <= 'Z');
+    _cleanup_free_ char *sentence = xasprintf("%c%s.", word ? first - 'a' + 'A' : first, text + 1);
     str_addf(out, "\n%s\n    ", title);
-    text_fill(out, sentence, 4, 4);
+    text_fill_to(out, sentence, 4, 4, width);
 }
 
-void explain_print(struct str *out, enum blocker_code code) {
+void explain_print(struct str *out, enum blocker_code code, size_t width) {
     const struct blocker_row *row = blocker_row(code);
     static const char *const how[] = {
         [SEVERITY_INFO] = "is as it should be",
         [SEVERITY_WARN] = "may need somebody",
         [SEVERITY_ERROR] = "will not pass by itself",
     };
-    str_addf(out, "%s (%s: %s)\n", row->name, explain_severity(row->severity),
-             row->clears_itself && row->severity != SEVERITY_INFO ? "may pass by itself"
-                                                                  : how[row->severity]);
-    add_part(out, "What it means", row->meaning);
-    add_part(out, "How it is found", explain_found(code));
-    add_part(out, "What to do", row->hint);
-    add_part(out, "What ends it", row->ends);
+    _cleanup_free_ char *head =
+        xasprintf("%s (%s: %s)", row->name, explain_severity(row->severity),
+                  row->clears_itself && row->severity != SEVERITY_INFO ? "may pass by itself"
+                                                                       : how[row->severity]);
+    text_fill_to(out, head, 0, 4, width);
+    add_part(out, "What it means", row->meaning, width);
+    add_part(out, "How it is found", explain_found(code), width);
+    add_part(out, "What to do", row->hint, width);
+    add_part(out, "What ends it", row->ends, width);
 }
 
-void explain_list(struct str *out) {
-    enum { COLUMN = 24 };
+void explain_list(struct str *out, size_t width) {
+    enum { COLUMN = 24, BESIDE = 30 }; /* columns of a meaning that can stand beside its code */
+    bool beside = width >= COLUMN + BESIDE;
+    size_t indent = beside ? COLUMN : 4;
     for (int i = 0; i < BLOCKER_CODES; i++) {
         const struct blocker_row *row = blocker_row((enum blocker_code)i);
-        str_addf(out, "%-*s", COLUMN, row->name);
-        text_fill(out, row->meaning, COLUMN, COLUMN);
+        if (beside)
+            str_addf(out, "%-*s", COLUMN, row->name);
+        else
+            str_addf(out, "%s\n%*s", row->name, (int)indent, "");
+        text_fill_to(out, row->meaning, indent, indent, width);
     }
 }

@@ -13,9 +13,9 @@ extern const char *const explain_words[];
 enum blocker_code explain_find(const char *name);
 const char *explain_severity(enum severity severity);
 
-/* All that is known of a code, in lines of TEXT_WIDTH columns. */
-void explain_print(struct str *out, enum blocker_code code);
-/* A line for each. */
-void explain_list(struct str *out);
+/* All that is known of a code, in lines of `width` columns (cli/text.h). */
+void explain_print(struct str *out, enum blocker_code code, size_t width);
+/* A line for each, or a few. */
+void explain_list(struct str *out, size_t width);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/jsonpath.h"
 #include "cli/jsonpath_internal.h"
 
@@ -176,9 +177,7 @@ void jsonpath_print_value(const json_t *value, struct str *out) {
         str_addn(out, json_string_value(value), json_string_length(value));
         return;
     }
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    str_add(out, strna(text));
-    free(text);
+    json_add_text(value, out);
 }
 
 static void print_parts(const struct jsonpath *part, json_t *root, json_t *at, struct str *out) {

@@ -240,6 +240,18 @@ __attribute__((format(printf, 2, 3))) static size_t tell(struct saved_plan *s, c
 }
 
 /* Those that are there: what is missing is a change, and no error. */
+/* What has changed may be what another drain of the same nodes has done. */
+static const char *find_busy(struct cli *cli, const struct saved_plan *s,
+                             const struct store *nodes) {
+    for (size_t i = 0; i < s->file.n; i++) {
+        const struct object *node = store_get(nodes, NULL, s->file.nodes[i].name);
+        const char *text = node ? drain_unended((const struct node *)node, &cli->arena) : NULL;
+        if (text)
+            return arena_printf(&cli->arena, "node %s: %s", s->file.nodes[i].name, text);
+    }
+    return NULL;
+}
+
 static int plan_again(struct cli *cli, struct saved_plan *s) {
     struct drain_args args;
     struct planning_run r;
@@ -256,8 +268,10 @@ static int plan_again(struct cli *cli, struct saved_plan *s) {
         s->n_changes += tell(s, "~ the plan was edited after it was saved");
     if (!rc && !streq(s->file.rules, args.rules_id))
         s->n_changes += tell(s, "~ the rules in %s are others", strna(s->flags.rules));
-    if (!rc)
+    if (!rc) {
         s->n_changes += plan_file_compare(&s->file, &r.plan, &s->changes);
+        s->busy = find_busy(cli, s, r.picture.cluster.nodes);
+    }
     planning_done(&r, &args);
     drain_args_done(&args);
     return rc;

@@ -47,6 +47,7 @@ struct saved_plan {
     const char **names;       /* in its order */
     struct str changes;       /* a line each */
     size_t n_changes;
+    const char *busy; /* of the first of its nodes that is drained already: by whom; NULL: none */
     bool foreign; /* of another cluster: none of its nodes is here, nor is the address the same */
 };
 

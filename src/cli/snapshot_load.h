@@ -14,9 +14,9 @@ struct snapshot_gaps {
 };
 
 /* Makes a cluster of all that is in the file, from its beginning; its clock stands where it was
- * taken
- * (`opts->start` is not used). The habits must outlive it; with `learn` they are told what the
- * objects say. `gaps` may be NULL. */
+ * taken (`opts->start` is not used). Custom resources that could not be read then cannot be read in
+ * the copy either: they are not what the cluster does not have. The habits must outlive it; with
+ * `learn` they are told what the objects say. `gaps` may be NULL. */
 int snapshot_load(struct snapshot_reader *r, const struct sim_options *opts, struct habits *habits,
                   bool learn, struct sim **out, struct snapshot_gaps *gaps, struct err *err);
 

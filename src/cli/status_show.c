@@ -105,7 +105,7 @@ static void section(struct term *out, const char *title) {
 static void fill(struct term *out, const char *text, size_t column, size_t indent) {
     _cleanup_str_ struct str clean = STR_INIT;
     utf8_printable(&clean, text);
-    text_fill(&out->buf, str_get(&clean), column, indent);
+    text_fill_to(&out->buf, str_get(&clean), column, indent, text_width(out->tty, out->columns));
 }
 
 static void add_age(const struct status_view *v, int64_t since, struct str *out) {

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "cli/term.h"
+#include "cli/text.h"
 
 /* kubectl's figures for its columns. */
 enum { PADDING = 3, MIN_WIDTH = 6 };
@@ -37,6 +38,7 @@ struct table {
     VEC(struct row) rows;
     VEC(struct cell) cells;
     struct arena arena; /* texts of the cells */
+    bool folds;
 };
 
 struct table *table_new(const struct table_column *columns, size_t n) {
@@ -56,6 +58,10 @@ void table_free(struct table *t) {
     free(t->columns);
     free(t->widths);
     free(t);
+}
+
+void table_fold(struct table *t) {
+    t->folds = true;
 }
 
 void table_clear(struct table *t) {
@@ -184,10 +190,20 @@ static void end_line(struct str *out, size_t start) {
     str_addc(out, '\n');
 }
 
+static size_t full_width(size_t width) {
+    return MAX_OF(width + PADDING, (size_t)MIN_WIDTH);
+}
+
 static void pad(struct str *out, size_t width, size_t used) {
-    size_t full = MAX_OF(width + PADDING, (size_t)MIN_WIDTH);
-    for (; used < full; used++)
+    for (; used < full_width(width); used++)
         str_addc(out, ' ');
+}
+
+static size_t last_shown(const struct table *t, const struct table_view *view) {
+    size_t last = 0;
+    for (size_t i = 0; i < t->n; i++)
+        last = shown(t, i, view) ? i : last;
+    return last;
 }
 
 static void add_headers(const struct table *t, const struct table_view *view, struct str *out) {
@@ -200,33 +216,102 @@ static void add_headers(const struct table *t, const struct table_view *view, st
     end_line(out, start);
 }
 
-static void add_row(const struct table *t, const struct row *row, const struct table_view *view,
-                    struct str *out) {
-    size_t start = out->len;
+/* Returns how wide it is. */
+static size_t add_cell(const struct cell *c, const struct table_view *view, struct str *out) {
     _cleanup_str_ struct str text = STR_INIT;
+    enum style style = view->color && c->kind == CELL_STATE ? state_style(c->state) : STYLE_NONE;
+    cell_text(c, view, &text);
+    str_add(out, term_sgr(style));
+    str_addn(out, str_get(&text), text.len);
+    if (style != STYLE_NONE)
+        str_add(out, SGR_RESET);
+    return utf8_width(str_get(&text));
+}
+
+/* `fill`: where its last column begins and is filled; 0: it is not. */
+static void add_row(const struct table *t, const struct row *row, const struct table_view *view,
+                    size_t fill, struct str *out) {
+    size_t start = out->len, last = last_shown(t, view);
     for (size_t i = 0; i < t->n; i++) {
         if (!shown(t, i, view))
             continue;
         const struct cell *c = cell_at(t, row, i);
-        enum style style =
-            view->color && c->kind == CELL_STATE ? state_style(c->state) : STYLE_NONE;
-        str_reset(&text);
-        cell_text(c, view, &text);
-        str_add(out, term_sgr(style));
-        str_addn(out, str_get(&text), text.len);
-        if (style != STYLE_NONE)
-            str_add(out, SGR_RESET);
-        pad(out, t->widths[i], utf8_width(str_get(&text)));
+        if (fill && i == last) {
+            _cleanup_str_ struct str text = STR_INIT;
+            cell_text(c, view, &text);
+            text_fill_to(out, str_get(&text), fill, fill, (size_t)view->columns);
+            return;
+        }
+        pad(out, t->widths[i], add_cell(c, view, out));
     }
     end_line(out, start);
 }
 
+/* --- where there is no room --- */
+
+/* Nothing, or the dash that stands for it. */
+static bool says_nothing(const struct cell *c) {
+    return c->kind == CELL_EMPTY ||
+           ((c->kind == CELL_STR || c->kind == CELL_STATE) && str_same(c->text, "-"));
+}
+
+static size_t widest_title(const struct table *t, const struct table_view *view) {
+    size_t widest = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (shown(t, i, view))
+            widest = MAX_OF(widest, utf8_width(t->columns[i].title));
+    return widest;
+}
+
+static void add_block(const struct table *t, const struct row *row, const struct table_view *view,
+                      struct str *out) {
+    size_t column = widest_title(t, view) + 2;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct cell *c = cell_at(t, row, i);
+        if (!shown(t, i, view) || says_nothing(c))
+            continue;
+        str_addf(out, "%-*s", (int)column, t->columns[i].title);
+        if (c->kind == CELL_STATE) { /* a word, in colour */
+            add_cell(c, view, out);
+            str_addc(out, '\n');
+            continue;
+        }
+        _cleanup_str_ struct str text = STR_INIT;
+        cell_text(c, view, &text);
+        text_fill_to(out, str_get(&text), column, column, (size_t)view->columns);
+    }
+}
+
+enum layout { LAYOUT_TABLE, LAYOUT_FILLED, LAYOUT_BLOCKS };
+
+/* `*before`: how wide the columns before the last one are. */
+static enum layout layout_of(const struct table *t, const struct table_view *view, size_t *before) {
+    enum { LEAST = 30 }; /* columns in which sentences can be read */
+    size_t last = last_shown(t, view), room = view->columns > 0 ? (size_t)view->columns : 0;
+    *before = 0;
+    for (size_t i = 0; i < last; i++)
+        if (shown(t, i, view))
+            *before += full_width(t->widths[i]);
+    if (!t->folds || !room || *before + t->widths[last] <= room)
+        return LAYOUT_TABLE;
+    return *before && *before + LEAST <= room ? LAYOUT_FILLED : LAYOUT_BLOCKS;
+}
+
 void table_text(struct table *t, const struct table_view *view, struct str *out) {
+    size_t before;
     grow_widths(t, view);
+    enum layout layout = layout_of(t, view, &before);
+    if (layout == LAYOUT_BLOCKS) {
+        for (size_t r = 0; r < t->rows.len; r++) {
+            str_add(out, r ? "\n" : "");
+            add_block(t, &t->rows.p[r], view, out);
+        }
+        return;
+    }
     if (!view->no_headers)
         add_headers(t, view, out);
     for (size_t r = 0; r < t->rows.len; r++)
-        add_row(t, &t->rows.p[r], view, out);
+        add_row(t, &t->rows.p[r], view, layout == LAYOUT_FILLED ? before : 0, out);
 }
 
 void table_names(const struct table *t, struct str *out) {

@@ -5,8 +5,9 @@
  * appear in the order in which they were added.
  *
  * Layout is kubectl's: upper-case headings, columns separated by three blanks and never narrower
- * than six, no line wrapped or cut. Widths only grow, also over table_clear(), so that the lines of
- * a watch stay under their headings. Texts come from the cluster: they are made printable. */
+ * than six, no line wrapped or cut, unless table_fold() was called. Widths only grow, also over
+ * table_clear(), so that the lines of a watch stay under their headings. Texts come from the
+ * cluster: they are made printable. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -35,6 +36,7 @@ struct table_view {
     bool glyphs; /* in front of a state's word: on terminals, not in pipes */
     bool utf8;   /* else ASCII glyphs */
     int64_t now; /* microseconds, for ages */
+    int columns; /* of the terminal, for table_fold(); 0: there is none */
 };
 
 #define _cleanup_table_ __attribute__((cleanup(table_cleanup)))
@@ -45,6 +47,10 @@ void table_free(struct table *t);
 static inline void table_cleanup(struct table **t) {
     table_free(*t);
 }
+/* Its last column has sentences: on a terminal that is too narrow for the table they are filled,
+ * and where even that leaves too little, each row becomes a block with a line for each cell that
+ * says something. */
+void table_fold(struct table *t);
 /* Rows go, widths stay. */
 void table_clear(struct table *t);
 

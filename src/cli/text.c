@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 
 void text_expand(struct str *out, const char *text, const char *prog) {
@@ -19,7 +20,27 @@ static void blanks(struct str *out, size_t n) {
         str_addc(out, ' ');
 }
 
-void text_fill(struct str *out, const char *text, size_t column, size_t indent) {
+size_t text_width(bool tty, int columns) {
+    enum { LEAST = 20 }; /* with less, indents alone would fill it */
+    return tty ? (size_t)MIN_OF(MAX_OF(columns, (int)LEAST), (int)TEXT_WIDTH) : TEXT_WIDTH;
+}
+
+/* How far a line is indented that begins with a word of `wide` columns: less where it would not fit
+ * otherwise. */
+static size_t indent_for(size_t wide, size_t indent, size_t width) {
+    return wide + indent <= width || wide > width ? indent : width - wide;
+}
+
+/* Of a line that was only indented so far nothing is left. */
+static void break_line(struct str *out, size_t indent) {
+    while (out->len && out->p[out->len - 1] == ' ')
+        out->p[--out->len] = '\0';
+    if (out->len && out->p[out->len - 1] != '\n')
+        str_addc(out, '\n');
+    blanks(out, indent);
+}
+
+void text_fill_to(struct str *out, const char *text, size_t column, size_t indent, size_t width) {
     _cleanup_str_ struct str word = STR_INIT;
     bool fresh = true; /* no word on this line yet */
     for (;;) {
@@ -30,11 +51,11 @@ void text_fill(struct str *out, const char *text, size_t column, size_t indent) 
         str_reset(&word);
         str_addn(&word, text, len);
         text += len;
-        size_t width = utf8_width(str_get(&word));
-        if (!fresh && column + 1 + width > TEXT_WIDTH) {
-            str_addc(out, '\n');
-            blanks(out, indent);
-            column = indent;
+        size_t wide = utf8_width(str_get(&word));
+        size_t in = indent_for(wide, indent, width);
+        if (column + !fresh + wide > width && (!fresh || column > in)) {
+            break_line(out, in);
+            column = in;
             fresh = true;
         }
         if (!fresh) {
@@ -42,8 +63,47 @@ void text_fill(struct str *out, const char *text, size_t column, size_t indent) 
             column++;
         }
         str_addn(out, word.p, word.len);
-        column += width;
+        column += wide;
         fresh = false;
+    }
+    str_addc(out, '\n');
+}
+
+void text_fill(struct str *out, const char *text, size_t column, size_t indent) {
+    text_fill_to(out, text, column, indent, TEXT_WIDTH);
+}
+
+/* The length of the word at `p`, with what is in quotes in it. */
+static size_t shell_word(const char *p) {
+    size_t n = 0;
+    bool quoted = false;
+    for (; p[n] && (quoted || p[n] != ' '); n++)
+        quoted ^= p[n] == '\'';
+    return n;
+}
+
+void text_command(struct str *out, const char *command, size_t indent, size_t width) {
+    size_t column = indent;
+    bool first = true;
+    blanks(out, indent);
+    for (const char *p = command; *p;) {
+        size_t len = shell_word(p);
+        bool last = !p[len];
+        /* Two columns for " \" unless nothing follows. */
+        size_t end = last ? 0 : 2;
+        if (!first && column + 1 + len + end > width) {
+            column = indent_for(len + end, indent + 2, width);
+            str_add(out, " \\\n");
+            blanks(out, column);
+        } else if (!first) {
+            str_addc(out, ' ');
+            column++;
+        }
+        str_addn(out, p, len);
+        column += len;
+        first = false;
+        p += len;
+        p += strspn(p, " ");
     }
     str_addc(out, '\n');
 }

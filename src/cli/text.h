@@ -18,6 +18,15 @@ void text_expand(struct str *out, const char *text, const char *prog);
  * The current line has `column` columns already; further ones are indented by `indent`. Ends with a
  * newline. */
 void text_fill(struct str *out, const char *text, size_t column, size_t indent);
+/* The same in lines of `width`. What begins after the first words of a line, in which `column` is
+ * beyond `indent`, begins a new one when its first word does not fit. */
+void text_fill_to(struct str *out, const char *text, size_t column, size_t indent, size_t width);
+/* How wide text is: on a terminal no wider than that, elsewhere (`tty` is false) and on wide ones
+ * TEXT_WIDTH. */
+size_t text_width(bool tty, int columns);
+/* Appends a shell command of several words, indented. Where it is wider than `width` it is broken
+ * between words, never within quotes; the backslashes keep it one command. */
+void text_command(struct str *out, const char *command, size_t indent, size_t width);
 /* Appends the paragraphs of `text`, filled and indented, {prog} replaced. */
 void text_add(struct str *out, const char *text, const char *prog, size_t indent);
 

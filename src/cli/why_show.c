@@ -21,13 +21,14 @@ struct showing {
     struct term *out;
     const struct why *why;
     int64_t now;
+    size_t width;
 };
 
 /* `text` from column `column` on, further lines indented. It may come from outside. */
 static void fill(struct showing *s, const char *text, size_t column, size_t indent) {
     _cleanup_str_ struct str clean = STR_INIT;
     utf8_printable(&clean, text);
-    text_fill(&s->out->buf, str_get(&clean), column, indent);
+    text_fill_to(&s->out->buf, str_get(&clean), column, indent, s->width);
 }
 
 static void add_age(struct showing *s, int64_t since, struct str *out) {
@@ -105,42 +106,10 @@ static void show_cause(struct showing *s, const struct why_link *l, const char *
         show_cause(s, l->causes[i], beside, indent + 2);
 }
 
-/* The length of the word at `p`, with what is in quotes in it. */
-static size_t shell_word(const char *p) {
-    size_t n = 0;
-    bool quoted = false;
-    for (; p[n] && (quoted || p[n] != ' '); n++)
-        quoted ^= p[n] == '\'';
-    return n;
-}
-
-/* Broken between words, never within quotes; the backslash keeps it one command. */
 static void show_command(struct showing *s, const char *command, size_t indent) {
     _cleanup_str_ struct str clean = STR_INIT;
-    struct str *out = &s->out->buf;
     utf8_printable(&clean, command);
-    size_t column = indent;
-    bool first = true;
-    str_addf(out, "%*s", (int)indent, "");
-    for (const char *p = str_get(&clean); *p;) {
-        size_t len = shell_word(p);
-        bool last = !p[len];
-        /* Two columns for " \" unless nothing follows. */
-        if (!first && column + 1 + len + (last ? 0 : 2) > TEXT_WIDTH) {
-            str_addf(out, " \\\n%*s", (int)indent + 2, "");
-            column = indent + 2;
-        } else if (!first) {
-            str_addc(out, ' ');
-            column++;
-        }
-        str_addn(out, p, len);
-        column += len;
-        first = false;
-        p += len;
-        while (*p == ' ')
-            p++;
-    }
-    str_addc(out, '\n');
+    text_command(&s->out->buf, str_get(&clean), indent, s->width);
 }
 
 /* What was told with an earlier link helps against this one too: once is enough. */
@@ -203,7 +172,7 @@ static void show_end(struct showing *s, const char *prog) {
 }
 
 void why_print(struct term *out, const struct why *why, const char *prog, int64_t now) {
-    struct showing s = {out, why, now};
+    struct showing s = {out, why, now, text_width(out->tty, out->columns)};
     _cleanup_str_ struct str head = STR_INIT;
     str_addf(&head, "%s/%s%s%s: %s", streq(why->kind, "Node") ? "node" : "pod", why->ns,
              *why->ns ? "/" : "", why->name, why->summary);

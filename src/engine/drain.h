@@ -191,6 +191,9 @@ struct drain;
 struct drain *drain_new(const struct drain_opts *opts, struct cluster *cluster,
                         const char *const *names, size_t n, drain_note_fn *note, void *arg);
 void drain_free(struct drain *d);
+/* A sentence about a drain of the node that was begun and has not ended, and by whom: another
+ * process is at it, or one was killed. NULL: there is none. */
+const char *drain_unended(const struct node *node, struct arena *arena);
 
 /* Something in the cluster has changed. NULL: anything may have. */
 void drain_poke(struct drain *d, const struct kind *kind, const struct object *before,

@@ -129,6 +129,7 @@ struct dnode {
     bool had_volumes;           /* one of its pods had */
     int64_t may_return; /* monotonic: a pod that tolerates the cordon may be back until then */
     bool told_cordon;
+    bool told_other;             /* of another drain of the node, if there is one */
     bool detach_over;            /* its time limit has passed */
     bool told_blocked, recorded; /* of its own blocker: by a note; by an Event */
     int64_t blocked_at;

@@ -181,6 +181,20 @@ static bool was_interrupted(const struct node *node) {
     return c && str_same(c->c.status, "True") && str_same(c->c.reason, REASON_IN_PROGRESS);
 }
 
+const char *drain_unended(const struct node *node, struct arena *arena) {
+    struct cordon c;
+    char since[TIMEFMT_LEN];
+    if (!node->unschedulable || !was_interrupted(node))
+        return NULL;
+    cordon_of(node, arena, &c);
+    const char *holder = cordon_text(&c, arena);
+    int64_t when = node_condition_find(node->conditions, "DrainInProgress")->c.changed;
+    return arena_printf(arena,
+                        "another drain of it%s%s is still at work, or was killed; it is held by %s",
+                        when ? ", begun at " : "", when ? time_format(when, false, since) : "",
+                        *holder ? holder : "somebody");
+}
+
 /* `judge`: a record of an earlier cordon does not count. */
 static bool is_holder(const struct drain *d, const struct node *node, bool judge) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
@@ -198,6 +212,44 @@ static bool is_holder(const struct drain *d, const struct node *node, bool judge
 
 static bool are_holder(const struct drain *d, const struct node *node) {
     return is_holder(d, node, false);
+}
+
+/* Who is in the record beside us; NULL: nobody. */
+static const char *other_holder(const struct drain *d, const struct node *node,
+                                struct arena *arena) {
+    struct cordon c;
+    cordon_of(node, arena, &c);
+    cordon_judge(node, drain_server_now(d), &c);
+    for (size_t i = 0; c.owner == CORDON_SLIPWAY && !c.earlier && i < c.n_holders; i++) {
+        const struct cordon one = {
+            .owner = CORDON_SLIPWAY, .holders = &c.holders[i], .n_holders = 1};
+        if (!streq(c.holders[i].id, strna(d->opts.holder.id)))
+            return cordon_text(&one, arena);
+    }
+    return NULL;
+}
+
+/* Whoever drains a node beside somebody else wants to know: one that has begun before, one that
+ * comes to it later, or one that has written the same record at the same moment. */
+static void tell_other(struct drain *d, struct dnode *n, const struct node *node) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    if (n->told_other)
+        return;
+    const char *text = n->marked ? NULL : drain_unended(node, &arena);
+    const char *holder = text ? NULL : other_holder(d, node, &arena);
+    bool beaten = n->wrote && !n->written && !n->unsure && node->unschedulable;
+    if (holder)
+        text =
+            arena_printf(&arena, "it is held by %s as well, who may be draining it, too", holder);
+    else if (!text && beaten && are_holder(d, node))
+        text = arena_printf(&arena,
+                            "another process has cordoned it as %s at the same moment, and may be "
+                            "draining it, too",
+                            strna(d->opts.holder.id));
+    if (!text)
+        return;
+    n->told_other = true;
+    drain_tell(d, NOTE_REMARK, n, NULL, text);
 }
 
 static bool was_cordoned_before(const struct node *node) {
@@ -271,6 +323,7 @@ static void cordon(struct drain *d, struct dnode *n, const struct node *node) {
         return;
     if (n->not_before > d->now.mono)
         return;
+    tell_other(d, n, node);
     struct cordon_holder holder = d->opts.holder;
     holder.since = drain_server_now(d); /* the taint's time, which it is compared with, is, too */
     enum cordon_change change = cordon_take(node, &holder, &patch, &err);
@@ -583,6 +636,9 @@ static void check(struct drain *d, struct dnode *n) {
         drain_node_end(d, n, DRAIN_DONE, "%s", "");
         return;
     }
+    const struct node *node = cluster_node(d->cluster, n->pub.name);
+    if (node) /* the last look before the condition is ours, too */
+        tell_other(d, n, node);
     n->marked = true;
     _cleanup_free_ char *who =
         xasprintf("is being drained by %s%s%s",
@@ -677,8 +733,10 @@ static bool lost_hold(struct drain *d, struct dnode *n, const struct node *node)
         drain_node_end(d, n, DRAIN_FAILED,
                        "somebody took our hold off the node during the drain: nothing more is "
                        "evicted");
-    else
+    else {
+        tell_other(d, n, node);
         return false;
+    }
     return true;
 }
 

@@ -148,6 +148,29 @@ class Doctor(Case):
             self.assertNotIn("more", self.slipway(sim, "status", "--details=health").out)
 
 
+class Clock(Case):
+    """What is late is so by the server's clock: ours may be anything."""
+
+    def test_a_pod_that_should_be_gone(self) -> None:
+        with Sim("--no-controllers", "--scenario", "empty", "--nodes", "1", "--speed", "500") as sim:
+            c = sim.client
+            c.call("POST", "/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "default"}})
+            code, pod = c.call("POST", "/api/v1/namespaces/default/pods", {
+                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "hangs"},
+                "spec": {"nodeName": "w1", "containers": [{"name": "c", "image": "example.com/c:1"}], "terminationGracePeriodSeconds": 30}})
+            self.assertEqual(code, 201, pod)
+            self.assertEqual(c.call("DELETE", "/api/v1/namespaces/default/pods/hangs")[0], 200)
+
+            def codes(*args: str) -> set[str]:
+                done = run(*args, "-o", "json", KUBECONFIG=str(sim.kubeconfig))
+                doc = json.loads(done.out)
+                found = doc["groups"] if args[0] == "doctor" else doc["links"] if args[0] == "why" else doc["items"][0]["blockers"]
+                return {x["code"] for x in found if "code" in x}
+            # 500 seconds of the server's pass in one of ours: by our clock it is not late before minutes have passed.
+            for args in (("doctor", "--pdbs"), ("status", "w1"), ("why", "w1")):
+                until(lambda: "PodTerminatingStuck" in codes(*args), f"{args[0]} that sees it late")
+
+
 class Checks(Case):
     """A cluster with KubeVirt: what its check says is in the report, with the nodes."""
 

@@ -352,6 +352,25 @@ class Saved(Case):
         self.assertIn(gone["name"], done.err)
         self.assertFalse(c.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
 
+    def test_two_at_once(self) -> None:
+        """The second says who is at it, whether it goes on or not."""
+        self.save("w1 --grace-period=3600 --timeout=1s")
+        first = self.slipway(f"apply {self.path} --holder=night --reason=kernel")
+        self.assertEqual(first.err.count("another drain"), 0, first)
+        c = self.sim.client
+        body = {"status": {"conditions": [{"type": "DrainInProgress", "status": "True", "reason": "SlipwayDrain",
+                                           "lastTransitionTime": "2026-11-15T08:00:00Z"}]}}
+        self.assertEqual(c.call("PATCH", "/api/v1/nodes/w1/status", body, "application/strategic-merge-patch+json")[0], 200)
+        words = r"another drain of it, begun at 2026-11-15T08:00:00Z is still at work, or was killed; it is held by night \(\S+\): kernel"
+        self.assertRegex(self.slipway(f"apply {self.path} --anyway --holder=day").err, rf"(?m)^node w1: {words}")
+        self.assertEqual(c.call("PATCH", "/api/v1/nodes/w1/status", body, "application/strategic-merge-patch+json")[0], 200)
+        events = [json.loads(e) for e in self.slipway(f"apply {self.path} --anyway --json").out.splitlines()]
+        self.assertTrue([e for e in events if e["type"] == "log" and re.search("another drain of it.*night", e["msg"])], events)
+        self.assertEqual(c.call("PATCH", "/api/v1/nodes/w1/status", body, "application/strategic-merge-patch+json")[0], 200)
+        refused = self.slipway(f"apply {self.path}")
+        self.assertEqual(refused.code, REFUSED, refused)
+        self.assertRegex(refused.err, "(?m)^node w1: another drain of it.*night")
+
     def test_what_was_edited_is_not_carried_out(self) -> None:
         plan = self.save("w1")
         plan["flags"].append("--disable-eviction")

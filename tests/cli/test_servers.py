@@ -143,6 +143,34 @@ class Servers(unittest.TestCase):
         self.assertLess(time.monotonic() - started, 40)
         release.set()
 
+    def test_a_server_that_accepts_and_says_nothing(self) -> None:
+        """The limit that was given bounds it, before and after the connection stands."""
+        with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
+            port = silent.getsockname()[1]
+            for scheme in ("http", "https"):
+                for line, words in (("drain w1 --timeout=1s", "1s"), ("drain -l a=b --timeout=1s", "1s"),
+                                    ("drain w1 --timeout=1h --request-timeout=1s", "1s"), ("plan w1 --request-timeout=1s", "1s"),
+                                    ("why w1 --request-timeout=1s", "1s"), ("status --request-timeout=1s", "1s")):
+                    with self.subTest(scheme=scheme, line=line):
+                        done = run(*line.split(), "--server", f"{scheme}://127.0.0.1:{port}", "--insecure-skip-tls-verify=true")
+                        self.assertEqual((done.code, done.out), (ACCESS, ""), done.err)
+                        self.assertRegex(done.err.splitlines()[-1], rf"no (answer|connection) within {words}$")
+
+    def test_a_server_that_falls_silent(self) -> None:
+        """The node is there, and then there is no answer any more: nothing was begun."""
+        release = threading.Event()
+
+        def answer(h, path: str, n: int) -> None:
+            if path == "/api/v1/nodes/w1" and n == 1:
+                h.reply(200, json.dumps({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "w1", "uid": "u", "resourceVersion": "1"}}).encode())
+            else:
+                release.wait(60)
+        with Api(answer) as api:
+            done = run("drain", "w1", "--timeout=1s", "--server", api.url)
+            release.set()
+        self.assertEqual((done.code, done.out), (ACCESS, ""), done.err)
+        self.assertRegex(done.err.splitlines()[-1], r"no answer within 1s$")
+
     def test_a_list_without_end(self) -> None:
         def answer(h, path: str, n: int) -> None:
             version, kind = KINDS[path]

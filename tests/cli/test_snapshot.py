@@ -125,7 +125,12 @@ class Snapshot(Case):
         with Sim("--nodes", "1", "--scenario", "empty") as sim:
             done = run("snapshot", "--out", "/nonexistent/x", KUBECONFIG=str(sim.kubeconfig))
             self.assertEqual((done.code, done.out), (USAGE, ""))
-            self.assertIn("cannot write /nonexistent/x", done.err)
+            self.assertIn("--out: /nonexistent/x: ", done.err)
+            for directory in (str(self.directory), f"{self.directory}/"):  # before anything is read
+                done = run("snapshot", "--out", directory, "-v4", KUBECONFIG=str(sim.kubeconfig))
+                self.assertEqual((done.code, done.out), (USAGE, ""))
+                self.assertTrue(done.err.endswith(f"error: --out: {directory}: Is a directory\n"), done.err)
+                self.assertNotIn("/api/v1", done.err)
             kubeconfig = self.directory / "k"
             kubeconfig.write_text(sim.kubeconfig.read_text())
         path = self.directory / "old.json"
@@ -204,6 +209,22 @@ class Served(Case):
                 self.assertEqual((done.code, done.out), (code, ""), done.err)
                 self.assertIn(words, done.err)
                 self.assertEqual(len(done.err.splitlines()), 1 + ("See '" in done.err), done.err)
+
+    def test_what_was_not_read_is_not_what_is_not_there(self) -> None:
+        path, _ = self.take("--nodes", "2", "--scenario", "empty")
+        read = gzip.open if path.suffix == ".gz" else open
+        with read(path, "rt") as f:
+            *lines, end = f.read().splitlines()
+        tail = json.loads(end)
+        tail["unread"] = [{"resource": "volumes.longhorn.io", "why": "User \"x\" cannot list"}]
+        plain = self.directory / "unread.json"
+        plain.write_text("\n".join([*lines, json.dumps(tail)]) + "\n")
+        done = run("sim", "--snapshot", str(plain), "--", SLIPWAY, "checks", "-o", "json")
+        self.assertEqual(done.code, 0, done.err)
+        said = json.loads(done.out)
+        states = {c["name"]: c["state"] for c in said["checks"]}
+        self.assertEqual((states["longhorn"], states["rook-ceph"]), ("unreadable", "notInstalled"))
+        self.assertIn("it was not read when the snapshot was taken: User \"x\" cannot list", done.out.replace('\\"', '"'))
 
     def test_cut_off(self) -> None:
         path, _ = self.take("--nodes", "2", "--scenario", "empty")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tap  # noqa: E402
 from program import LIMIT, SLIPWAY, Terminal, environment, on_terminal, run  # noqa: E402
+from simulation import Sim  # noqa: E402
 
 RED = "\x1b[31merror\x1b[0m: unknown verb"
 PLAIN = "error: unknown verb"
@@ -106,6 +108,43 @@ class Pager(unittest.TestCase):
 
     def test_pager_that_leaves_early(self) -> None:
         self.assertEqual(on_terminal("help", "environment", rows=10, PAGER="exec true").code, 0)
+
+
+class Narrow(unittest.TestCase):
+    """Nothing is wider than the terminal, but for a single word that is."""
+
+    def narrow(self, columns: int, *args: str, **env: str | None) -> str:
+        done = on_terminal(*args, columns=columns, NO_COLOR="1", PAGER="cat", LC_ALL="C.UTF-8", **env)
+        self.assertTrue(done.out.strip(), done)
+        for line in done.out.splitlines():
+            self.assertTrue(len(line) <= columns or len(line.strip()) > columns and " " not in line.strip(), (args, columns, line))
+            self.assertEqual(line, line.rstrip())
+        return done.out
+
+    def test_explain(self) -> None:
+        for columns in (40, 60):
+            text = self.narrow(columns, "explain")
+            self.assertIn("MultiplePDBs", text)
+            for code in ("PDBUnsatisfiable", "DoNotDisrupt"):
+                self.narrow(columns, "explain", code)
+
+    def test_of_a_cluster(self) -> None:
+        with Sim("--scenario", "pdb-stuck") as sim:
+            for columns in (40, 60):
+                for args in (("why", "w1"), ("doctor",), ("doctor", "--pdbs", "--all"), ("checks",), ("checks", "-o", "wide"), ("status",),
+                             ("status", "--details=health")):
+                    with self.subTest(args=args, columns=columns):
+                        self.narrow(columns, *args, KUBECONFIG=str(sim.kubeconfig))
+
+    def test_commands_stay_whole(self) -> None:
+        """What is broken at a backslash is the command that is printed elsewhere."""
+        with Sim("--scenario", "pdb-stuck") as sim:
+            piped = run("doctor", "--pdbs", KUBECONFIG=str(sim.kubeconfig)).out
+            shown = self.narrow(40, "doctor", "--pdbs", KUBECONFIG=str(sim.kubeconfig))
+        commands = {line.strip() for line in piped.splitlines() if line.startswith("        kubectl ")}
+        self.assertTrue(commands)
+        joined = re.sub(r" \\\n *", " ", shown)
+        self.assertEqual(commands, {line.strip() for line in joined.splitlines() if line.startswith("        kubectl ")})
 
 
 class LostOutput(unittest.TestCase):

@@ -154,10 +154,18 @@ class Busy(Case):
         chain = json.loads(self.why(sim, node, "--room", "-o", "json").out)
         plan = json.loads(run("plan", "drain", node, "-o", "json", KUBECONFIG=str(sim.kubeconfig)).out)
         pods = [pod for n in plan["nodes"] for pod in n["pods"]]
-        self.assertEqual(counted([(link["code"], link["pods"]) for link in chain["links"]]),
-                         counted([(pod["blocker"]["code"], 1) for pod in pods if "blocker" in pod]), (node, chain, plan))
-        never = any(pod["verdict"] == "never" for pod in pods)
-        self.assertEqual(chain["state"] == "blocked" and "never end" in chain["summary"], never, (node, chain["summary"]))
+        own = [n["blocker"] for n in plan["nodes"] if "blocker" in n]
+        self.assertEqual(counted([(link["code"], link.get("pods", 0)) for link in chain["links"]]),
+                         counted([(pod["blocker"]["code"], 1) for pod in pods if "blocker" in pod] + [(b["code"], 0) for b in own]),
+                         (node, chain, plan))
+        self.assertLessEqual({b["object"] for b in own}, {link.get("object") for link in chain["links"]}, node)
+        verdicts = {pod["verdict"] for pod in pods}
+        self.assertEqual(chain["state"] == "blocked" and "never end" in chain["summary"], "never" in verdicts, (node, chain["summary"]))
+        self.assertEqual("may not end" in chain["summary"], "unsure" in verdicts - {"never"}, (node, chain["summary"]))
+        self.assertEqual("whether it ends is chance" in chain["summary"], bool(own), (node, chain["summary"]))
+        report = json.loads(run("doctor", "--pdbs", "-o", "json", KUBECONFIG=str(sim.kubeconfig)).out)
+        effects = {g["effect"] for g in report["groups"] if g["code"] == "PDBNoBudget" and node in {x for f in g["findings"] for x in f["nodes"]}}
+        self.assertEqual(effects, ({"never"} if "never" in verdicts else set()) | ({"waits"} if "unsure" in verdicts or own else set()), node)
 
     def test_full(self) -> None:
         """Evicted one by one until there is no room for the next."""
@@ -165,7 +173,8 @@ class Busy(Case):
             c = sim.client
             before = self.why(sim, "w1", "--room")
             self.assertEqual(before.code, BLOCKED)
-            self.assertIn("a drain would never end: 1 of its 7 pods can never go", before.out)
+            self.assertIn("a drain may not end: 1 of its 7 pods goes only with luck", before.out)
+            self.assertIn("who gets the last places is chance", " ".join(before.out.split()))
             for node in ("w1", "w2", "w3", "w4"):
                 self.as_planned(sim, node)
             self.assertEqual(self.why(sim, "w1").code, FREE)

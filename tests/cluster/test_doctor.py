@@ -377,7 +377,7 @@ def test_a_node_that_does_not_answer(ctx: Context) -> None:
         lose(g, 1)
         group = next(x for x in examine(g)["groups"] if x["cause"] == "node-unreachable")
         said = next(f for f in group["findings"] if f["object"] == {"kind": "Node", "name": g.nodes[1]})
-        assert (group["code"], group["effect"], said["pods"], said["nodes"]) == ("NodeUnreachable", "never", 1, [g.nodes[1]]), group
+        assert (group["code"], group["effect"], said["pods"], said["nodes"]) == ("NodeUnreachable", "waits", 1, [g.nodes[1]]), group
         shown = g.ctx.run(g.ctx.slipway, "status", g.nodes[1], "-o", "json", kubeconfig=reader(g), check=True).stdout
         assert [(b["code"], b["pods"]) for b in json.loads(shown)["items"][0]["blockers"]] == [("NodeUnreachable", 1)], shown
 

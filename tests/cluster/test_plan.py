@@ -247,3 +247,14 @@ def test_without_storage_classes(ctx: Context) -> None:
         assert "cannot list storageclasses" in remarks and "yet to be made find room is not judged" in remarks, remarks
         assert pods["scratch"]["verdict"] == "goes" and "to" not in pods["scratch"], pods
         assert pods["plain"]["to"] == g.nodes[1], pods
+        # Whoever asks otherwise is told the same.
+        said = json.loads(ctx.run(ctx.slipway, "plan", "drain", g.nodes[0], "-o", "json", kubeconfig=g.user(*rules), check=True).stdout)
+        own = said["nodes"][0]["blocker"]
+        assert "storageclasses" in said["unread"] and own["code"] == "Forbidden", said
+        chain = json.loads(ctx.run(ctx.slipway, "why", g.nodes[0], "--room", "-o", "json", kubeconfig=g.user(*rules)).stdout)
+        assert "storageclasses" in chain["unread"] and "as far as could be read" in chain["summary"], chain
+        assert [x["message"] for x in chain["links"] if x.get("code") == "Forbidden"] == [own["message"]], chain
+        report = json.loads(ctx.run(ctx.slipway, "doctor", "--pdbs", "-o", "json", kubeconfig=g.user(*rules), check=True).stdout)
+        assert "storageclasses" in report["unread"], report
+        of = [f for x in report["groups"] if x["cause"] == "room-unknown" for f in x["findings"] if g.nodes[0] in f["nodes"]]
+        assert [f["message"] for f in of] == [own["message"]], report

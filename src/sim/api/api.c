@@ -144,7 +144,25 @@ void api_free(struct api *a) {
     vec_done(&a->retired);
     vec_done(&a->resources);
     vec_done(&a->watches);
+    for (size_t i = 0; i < a->withheld.len; i++) {
+        free(a->withheld.p[i].group);
+        free(a->withheld.p[i].plural);
+        free(a->withheld.p[i].why);
+    }
+    vec_done(&a->withheld);
     free(a);
+}
+
+void api_withhold(struct api *a, const char *group, const char *plural, const char *why) {
+    *vec_push(&a->withheld) = (struct withheld){xstrdup(group), xstrdup(plural), xstrdup(why)};
+}
+
+/* NULL: it is for everybody. */
+static const char *why_withheld(const struct api *a, const struct resource_info *i) {
+    for (size_t k = 0; k < a->withheld.len; k++)
+        if (streq(a->withheld.p[k].group, i->group) && streq(a->withheld.p[k].plural, i->plural))
+            return a->withheld.p[k].why;
+    return NULL;
 }
 
 /* --- one request --- */
@@ -235,6 +253,10 @@ static int serve_resource(struct call *c, struct failure *f) {
                          (verb == VERB_LIST ? OFFER_STREAM : 0),
                      &c->accept, f))
         return -1;
+    const char *withheld = why_withheld(c->api, c->res->info);
+    if (withheld)
+        return fail_forbidden(f, c->res->info->group, c->res->info->plural, strna(c->name), "%s",
+                              withheld);
     if (c->sub)
         return serve_sub(c, verb, f);
     /* The handler of custom resources routes by verb alone, and then misses the name. */

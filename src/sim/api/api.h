@@ -19,6 +19,10 @@ struct api;
 struct api *api_new(struct world *w, double speed);
 void api_free(struct api *a); /* before its world; streams must be gone */
 
+/* From now on nobody may read or write this resource, whose group may be "": 403, with `why`. It is
+ * in discovery all the same. */
+void api_withhold(struct api *a, const char *group, const char *plural, const char *why);
+
 struct api_request {
     const char *method;
     const char *target;                /* path and query, percent-encoded */

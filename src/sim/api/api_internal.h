@@ -21,6 +21,11 @@ struct resource {
     size_t custom_version;       /* which of its versions */
 };
 
+/* What nobody may touch. */
+struct withheld {
+    char *group, *plural, *why;
+};
+
 struct api {
     struct world *world;
     double speed;
@@ -30,6 +35,7 @@ struct api {
     VEC(struct custom *) retired; /* no longer served; watches may still hold on to them */
     struct alarm settle;          /* of definitions: sim/api/custom.c */
     VEC(struct watch *) watches;  /* open ones */
+    VEC(struct withheld) withheld;
 };
 
 /* By path; NULL when there is none. */

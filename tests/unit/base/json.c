@@ -52,11 +52,26 @@ static void wipes_every_string(void **state) {
     json_wipe(NULL);
 }
 
+static void numbers_are_as_short_as_they_can_be(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"a\":[70.597,1,-0.1,2.0,1e300,0.30000000000000004],\"b\":{\"c\":null,"
+        "\"d\":\"x\\\"y\",\"e\":true},\"f\":[],\"g\":{}}";
+    json_t *v = json_loads(text, 0, NULL);
+    _cleanup_str_ struct str out = STR_INIT;
+    json_add_text(v, &out);
+    assert_string_equal(str_get(&out),
+                        "{\"a\":[70.597,1,-0.1,2.0,1e+300,0.30000000000000004],\"b\":{\"c\":null,"
+                        "\"d\":\"x\\\"y\",\"e\":true},\"f\":[],\"g\":{}}");
+    json_decref(v);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(type_words),
         cmocka_unit_test(strings),
         cmocka_unit_test(wipes_every_string),
+        cmocka_unit_test(numbers_are_as_short_as_they_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

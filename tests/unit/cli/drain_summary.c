@@ -153,6 +153,29 @@ static void refused(void **state) {
     fleet_done(&f);
 }
 
+/* What is to be done about a check is not what is to be done about a pod. */
+static void refused_by_a_check(void **state) {
+    (void)state;
+    static const char pods[] = "See to the pods that were refused";
+    static const char check[] = "See to what the check found, or do without it: --skip-check";
+    struct fleet f = {0};
+    _cleanup_str_ struct str one = STR_INIT, both = STR_INIT;
+    struct drain_node *n = fleet_add(&f, "w1", DRAIN_REFUSED);
+    n->started = n->ended = T0;
+    n->error = "longhorn: the last copy of a volume is there";
+    n->denied = true;
+    summarize(&f, &utf8, false, &one);
+    assert_null(strstr(str_get(&one), pods));
+    assert_non_null(strstr(str_get(&one), check));
+    n = fleet_add(&f, "w2", DRAIN_REFUSED);
+    n->started = n->ended = T0;
+    n->error = "pods must not be touched without a flag";
+    summarize(&f, &utf8, false, &both);
+    assert_non_null(strstr(str_get(&both), pods));
+    assert_non_null(strstr(str_get(&both), check));
+    fleet_done(&f);
+}
+
 static void many_pods(void **state) {
     (void)state;
     struct fleet f = {0};
@@ -319,11 +342,17 @@ static void hostile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_stopped), cmocka_unit_test(all_done),
-        cmocka_unit_test(dry_run),        cmocka_unit_test(released),
-        cmocka_unit_test(refused),        cmocka_unit_test(many_pods),
-        cmocka_unit_test(hints),          cmocka_unit_test(why_is_asked_where_the_drain_was),
-        cmocka_unit_test(totals),         cmocka_unit_test(what_remains),
+        cmocka_unit_test(golden_stopped),
+        cmocka_unit_test(all_done),
+        cmocka_unit_test(dry_run),
+        cmocka_unit_test(released),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_by_a_check),
+        cmocka_unit_test(many_pods),
+        cmocka_unit_test(hints),
+        cmocka_unit_test(why_is_asked_where_the_drain_was),
+        cmocka_unit_test(totals),
+        cmocka_unit_test(what_remains),
         cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

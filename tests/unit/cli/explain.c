@@ -58,7 +58,7 @@ static void all_that_is_known_is_told(void **state) {
     (void)state;
     for (int i = 0; i < BLOCKER_CODES; i++) {
         _cleanup_str_ struct str out = STR_INIT;
-        explain_print(&out, (enum blocker_code)i);
+        explain_print(&out, (enum blocker_code)i, TEXT_WIDTH);
         const char *text = str_get(&out);
         assert_true(str_starts(text, blocker_row((enum blocker_code)i)->name));
         static const char *const parts[] = {"\nWhat it means\n", "\nHow it is found\n",
@@ -68,8 +68,20 @@ static void all_that_is_known_is_told(void **state) {
         assert_narrow(text);
     }
     _cleanup_str_ struct str out = STR_INIT;
-    explain_list(&out);
+    explain_list(&out, TEXT_WIDTH);
     assert_narrow(str_get(&out));
+}
+
+static void narrow_terminals(void **state) {
+    (void)state;
+    _cleanup_str_ struct str out = STR_INIT;
+    explain_list(&out, 40);
+    explain_print(&out, BLOCKER_PDB_UNSATISFIABLE, 40);
+    assert_non_null(strstr(str_get(&out), "\nBarePod\n    the pod has no controller"));
+    /* A field's name keeps its case. */
+    assert_non_null(strstr(str_get(&out), "\n    maxUnavailable is 0 or minAvailable"));
+    for (const char *p = str_get(&out); *p; p += strcspn(p, "\n") + 1)
+        assert_true(strcspn(p, "\n") <= 40);
 }
 
 static void severities_are_words(void **state) {
@@ -77,8 +89,8 @@ static void severities_are_words(void **state) {
     _cleanup_str_ struct str never = STR_INIT, passes = STR_INIT;
     assert_string_equal(explain_severity(SEVERITY_INFO), "info");
     assert_string_equal(explain_severity(SEVERITY_ERROR), "error");
-    explain_print(&never, BLOCKER_PDB_UNSATISFIABLE);
-    explain_print(&passes, BLOCKER_PDB_NO_BUDGET);
+    explain_print(&never, BLOCKER_PDB_UNSATISFIABLE, TEXT_WIDTH);
+    explain_print(&passes, BLOCKER_PDB_NO_BUDGET, TEXT_WIDTH);
     assert_true(str_starts(str_get(&never), "PDBUnsatisfiable (error: will not pass by itself)\n"));
     assert_true(str_starts(str_get(&passes), "PDBNoBudget (warn: may pass by itself)\n"));
 }
@@ -87,7 +99,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_has_a_row),   cmocka_unit_test(texts_are_halves_of_sentences),
         cmocka_unit_test(unknown_codes_are_none), cmocka_unit_test(all_that_is_known_is_told),
-        cmocka_unit_test(severities_are_words),
+        cmocka_unit_test(narrow_terminals),       cmocka_unit_test(severities_are_words),
     };
     return cmocka_run_group_tests_name("cli/explain", tests, NULL, NULL);
 }

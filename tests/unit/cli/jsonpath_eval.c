@@ -121,6 +121,16 @@ static void templates(void **state) {
     assert_prints("{'single'} {\"double\"} {'it\\'s'}", "single double it's");
 }
 
+static void fractions(void **state) {
+    (void)state;
+    _cleanup_str_ struct str out = STR_INIT;
+    json_t *doc = json_loads("{\"seconds\":70.597,\"list\":[70.597]}", 0, NULL);
+    jsonpath_print_value(json_object_get(doc, "seconds"), &out);
+    jsonpath_print_value(json_object_get(doc, "list"), &out);
+    assert_string_equal(str_get(&out), "70.597[70.597]");
+    json_decref(doc);
+}
+
 static void values(void **state) {
     (void)state;
     _cleanup_arena_ struct arena arena = ARENA_INIT;
@@ -138,9 +148,9 @@ static void values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields),  cmocka_unit_test(nowhere), cmocka_unit_test(indexes),
-        cmocka_unit_test(descent), cmocka_unit_test(filters), cmocka_unit_test(templates),
-        cmocka_unit_test(values),
+        cmocka_unit_test(fields),  cmocka_unit_test(nowhere),   cmocka_unit_test(indexes),
+        cmocka_unit_test(descent), cmocka_unit_test(filters),   cmocka_unit_test(templates),
+        cmocka_unit_test(values),  cmocka_unit_test(fractions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,42 @@ static void watching_keeps_the_columns(void **state) {
     assert_text(t, (struct table_view){.no_headers = true}, "b             1/2\n");
 }
 
+/* Where it is too wide, if it is a table that may: the last column is filled, or rows are blocks.
+ */
+static void folds(void **state) {
+    (void)state;
+    static const struct table_column two[] = {{"CHECK", false}, {"NODES", false}, {"FOUND", false}};
+    static const char sentence[] = "the last healthy replica of the volume is there";
+    struct table *t = table_new(two, ARRAY_LEN(two));
+    for (int i = 0; i < 2; i++) {
+        table_row(t, NULL);
+        table_str(t, i ? "etcd" : "longhorn");
+        table_str(t, i ? "-" : "w1");
+        table_str(t, i ? NULL : sentence);
+    }
+    const char *whole = "CHECK      NODES   FOUND\n"
+                        "longhorn   w1      the last healthy replica of the volume is there\n"
+                        "etcd       -       <none>\n";
+    assert_text(t, (struct table_view){.columns = 30}, whole);
+    table_fold(t);
+    assert_text(t, (struct table_view){.columns = 0}, whole);
+    assert_text(t, (struct table_view){.columns = 66}, whole);
+    assert_text(t, (struct table_view){.columns = 65},
+                "CHECK      NODES   FOUND\n"
+                "longhorn   w1      the last healthy replica of the volume is\n"
+                "                   there\n"
+                "etcd       -       <none>\n");
+    assert_text(t, (struct table_view){.columns = 30},
+                "CHECK  longhorn\n"
+                "NODES  w1\n"
+                "FOUND  the last healthy\n"
+                "       replica of the volume\n"
+                "       is there\n"
+                "\n"
+                "CHECK  etcd\n");
+    table_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout),
@@ -163,6 +199,7 @@ int main(void) {
         cmocka_unit_test(hostile_text),
         cmocka_unit_test(widths_of_characters),
         cmocka_unit_test(names),
+        cmocka_unit_test(folds),
         cmocka_unit_test(watching_keeps_the_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

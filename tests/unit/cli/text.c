@@ -82,11 +82,49 @@ static void paragraphs(void **state) {
     assert_string_equal(str_get(&s), "  One p.\n\n    literal   p\n\n  Two.\n");
 }
 
+/* No line is wider than the terminal, unless a single word is. */
+static void fills_narrow_terminals(void **state) {
+    (void)state;
+    assert_int_equal(text_width(true, 40), 40);
+    assert_int_equal(text_width(true, 200), TEXT_WIDTH);
+    assert_int_equal(text_width(false, 40), TEXT_WIDTH);
+    assert_int_equal(text_width(true, 3), 20);
+    _cleanup_str_ struct str s = STR_INIT;
+    str_add(&s, "x CODE ");
+    text_fill_to(&s, "a-long-name and more", 7, 4, 16);
+    assert_string_equal(str_get(&s), "x CODE\n    a-long-name\n    and more\n");
+    /* A word that fits only without the indent has less of it; what was only indented is no line.
+     */
+    str_reset(&s);
+    str_add(&s, "one\n    ");
+    text_fill_to(&s, "abcdefghijklmnop x", 4, 4, 18);
+    assert_string_equal(str_get(&s), "one\n  abcdefghijklmnop\n    x\n");
+    str_reset(&s);
+    text_fill_to(&s, "a abcdefghijklmnopqrstuvwxyz b", 0, 2, 20);
+    assert_string_equal(str_get(&s), "a\n  abcdefghijklmnopqrstuvwxyz\n  b\n");
+}
+
+static void breaks_commands(void **state) {
+    (void)state;
+    _cleanup_str_ struct str s = STR_INIT;
+    text_command(&s, "kubectl -n a patch pdb b -p '{\"x\": 1}'", 2, 80);
+    assert_string_equal(str_get(&s), "  kubectl -n a patch pdb b -p '{\"x\": 1}'\n");
+    str_reset(&s);
+    text_command(&s, "kubectl -n a patch pdb b -p '{\"x\": 1}'", 2, 20);
+    assert_string_equal(str_get(&s),
+                        "  kubectl -n a \\\n    patch pdb b -p \\\n    '{\"x\": 1}'\n");
+    str_reset(&s);
+    text_command(&s, "run '{\"long\": \"words\"}'", 4, 20);
+    assert_string_equal(str_get(&s), "    run \\\n '{\"long\": \"words\"}'\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expands),
         cmocka_unit_test(fills),
         cmocka_unit_test(long_words_stay_whole),
+        cmocka_unit_test(fills_narrow_terminals),
+        cmocka_unit_test(breaks_commands),
         cmocka_unit_test(blocks),
         cmocka_unit_test(paragraphs),
     };

@@ -98,11 +98,28 @@ static void test_hostile(void **state) {
     sim_site_done(&s);
 }
 
+static void test_withheld(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, false);
+    api_withhold(s.api, "apps", "deployments", "nobody has read it");
+    for (int i = 0; i < 2; i++) {
+        const char *path =
+            i ? "/apis/apps/v1/namespaces/default/deployments/x" : "/apis/apps/v1/deployments";
+        json_t *e = sim_ask(&s, 403, "GET", path, NULL);
+        assert_string_equal(sim_str(e, "reason"), "Forbidden");
+        assert_non_null(strstr(sim_str(e, "message"), "nobody has read it"));
+    }
+    sim_ask(&s, 200, "GET", "/apis/apps/v1/statefulsets", NULL);
+    sim_ask(&s, 200, "GET", "/apis/apps/v1", NULL);
+    assert_non_null(strstr(sim_text(&s), "\"deployments\""));
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_furniture),
-        cmocka_unit_test(test_anonymous),
+        cmocka_unit_test(test_withheld),  cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_furniture), cmocka_unit_test(test_anonymous),
         cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
