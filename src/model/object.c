@@ -493,6 +493,9 @@ TYPE(type_details, "StatusDetails", status_details, F("name", 1, STR, status_det
      F("retryAfterSeconds", 5, I32, status_details, retry_after),
      F("uid", 6, STR, status_details, uid));
 
+TYPE(type_config_map, "ConfigMap", config_map, FM("metadata", 1, MSG, config_map, meta, type_meta),
+     F("data", 2, MAP, config_map, data));
+
 TYPE(type_any, "Object", object, FM("metadata", 1, MSG, object, meta, type_meta));
 
 static const struct field status_fields[] = {
@@ -533,6 +536,7 @@ KIND(kind_storage_class, "StorageClass", "storage.k8s.io", "storageclasses", fal
      type_storage_class);
 KIND(kind_namespace, "Namespace", "", "namespaces", false, type_ns);
 KIND(kind_event, "Event", "", "events", true, type_event);
+KIND(kind_config_map, "ConfigMap", "", "configmaps", true, type_config_map);
 KIND(kind_any, "Object", "", "", true, type_any);
 
 const struct kind *const kinds[] = {
@@ -551,6 +555,7 @@ const struct kind *const kinds[] = {
     &kind_storage_class,
     &kind_namespace,
     &kind_event,
+    &kind_config_map,
     NULL,
 };
 

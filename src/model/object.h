@@ -263,6 +263,13 @@ struct lease {
     int64_t acquired, renewed;
 };
 
+/* --- ConfigMap --- */
+
+struct config_map {
+    struct meta meta;
+    const struct pair *data;
+};
+
 /* --- storage --- */
 
 struct volume_error {
@@ -448,7 +455,7 @@ struct kind {
 
 extern const struct kind kind_node, kind_pod, kind_pdb, kind_lease, kind_volume_attachment,
     kind_daemon_set, kind_replica_set, kind_stateful_set, kind_deployment, kind_job, kind_pv,
-    kind_pvc, kind_storage_class, kind_namespace, kind_event;
+    kind_pvc, kind_storage_class, kind_namespace, kind_event, kind_config_map;
 extern const struct type type_status, type_list_meta;
 /* Of any kind, for its metadata alone: a struct object. Not in `kinds`. */
 extern const struct kind kind_any;

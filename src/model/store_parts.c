@@ -125,7 +125,8 @@ bool store_part_remove(struct store_part *p, const char *ns, const char *name,
 
 /* --- replacing --- */
 
-/* Removes what is in the scope and not of that epoch; 0 is nobody's. */
+/* Removes what is in the scope and not of that epoch; 0 is nobody's: nobody looks at it any more,
+ * and whoever does so again finds it as it was. */
 static void sweep(struct store *s, struct store_scope scope, uint32_t epoch) {
     VEC(struct object *) gone = VEC_INIT;
     void *e;
@@ -135,7 +136,7 @@ static void sweep(struct store *s, struct store_scope scope, uint32_t epoch) {
             *vec_push(&gone) = obj;
     }
     for (size_t i = 0; i < gone.len; i++)
-        store_drop(s, gone.p[i], NULL);
+        store_drop(s, gone.p[i], epoch ? NULL : gone.p[i]->meta.version);
     vec_done(&gone);
 }
 

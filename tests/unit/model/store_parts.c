@@ -390,6 +390,24 @@ static void test_drop(void **state) {
     assert_store(f, "x@3/a");
 }
 
+/* Nobody looked for a while, and nothing has changed: it is there again, also beside a part that
+ * has not come as far. What is older than it was is still not taken. */
+static void test_drop_and_back(void **state) {
+    struct fixture *f = *state;
+    both_synced(f);
+    put(f, f->a, "w", "11");
+    store_drop_scope(f->store, scope(node_a));
+    assert_store(f, "y@4/b");
+    put(f, f->b, "w", "10"); /* it had been there before */
+    assert_store(f, "y@4/b");
+    f->a = store_part(f->store, scope(node_a));
+    store_part_begin(f->a);
+    put(f, f->a, "w", "11");
+    put(f, f->a, "x", "3");
+    store_part_end(f->a, "12");
+    assert_store(f, "w@11/a x@3/a y@4/b");
+}
+
 /* The server's data was restored: each part finds out by itself. */
 static void test_rewind(void **state) {
     struct fixture *f = *state;
@@ -494,6 +512,7 @@ int main(void) {
         TEST(no_return_after_list),
         TEST(gone_many),
         TEST(drop),
+        TEST(drop_and_back),
         TEST(rewind),
         TEST(restored),
         TEST(rewind_beside_new_history),
