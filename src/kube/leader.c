@@ -25,6 +25,7 @@ struct leader {
     int64_t seen_at;    /* when it last changed, monotonic */
     bool current;       /* `seen` came with the last answer: its version can be written against */
     int32_t highest; /* transitions ever seen, -1: a Lease that was deleted must not begin anew */
+    int32_t least;   /* transitions that the next write must have: somebody has seen more */
     bool again;      /* this attempt has failed to write once already */
     bool leading, resigned, releasing;
     char *told; /* whom `observed` was last told */
@@ -92,7 +93,7 @@ static void on_deadline(void *arg) {
  * when the answer is seen (the process was suspended). */
 static void on_held(struct leader *l) {
     int64_t left = l->op_started + l->opts.renew - loop_now(l->client->loop);
-    if (left <= 0)
+    if (left <= 0 || l->seen->transitions < l->least)
         return;
     loop_timer_set(l->deadline, left);
     if (l->leading)
@@ -212,6 +213,7 @@ static void claim(struct leader *l) {
         lease.transitions = one_more(l->highest);
     else
         lease.transitions = renewal ? before : one_more(before);
+    lease.transitions = MAX_OF(lease.transitions, l->least);
     if (!renewal || !lease.acquired)
         lease.acquired = wall;
     write_lease(l, &lease, !l->seen);
@@ -284,6 +286,15 @@ static void on_retry(void *arg) {
         finish_resign(l);
     else
         attempt(l);
+}
+
+void leader_raise(struct leader *l, int32_t fence) {
+    l->least = MAX_OF(l->least, one_more(fence));
+    if (l->resigned || !l->leading || leader_fence(l) >= l->least)
+        return;
+    stop_leading(l, "its term is not the latest one");
+    if (!l->op)
+        loop_timer_set(l->retry, 0);
 }
 
 int leader_new(struct kube_client *client, const struct leader_options *opts, struct leader **out,

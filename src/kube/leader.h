@@ -48,6 +48,9 @@ bool leader_is(const struct leader *l);
 int32_t leader_fence(const struct leader *l);
 /* Microseconds until a leader that cannot renew must stop; 0 when it is not leading. */
 int64_t leader_left(const struct leader *l);
+/* Somebody has met a term that is not below ours, although we hold the Lease: it was deleted, and
+ * counts anew. Stops leading, and begins again with a later one than that. */
+void leader_raise(struct leader *l, int32_t fence);
 /* Gives the Lease up, so that the next one can take it at once, and stays out. To be called when
  * all guarded work has ended; `done` is called from the loop when the Lease is given up or that
  * failed. */

@@ -452,6 +452,59 @@ static void test_resign_fails(void **state) {
     assert_int_equal(f->a.resigns, 1);
 }
 
+/* --- a later term was met --- */
+
+/* Of a Lease that was deleted and counts anew. */
+static void test_raised(void **state) {
+    struct fixture *f = *state;
+    run(&f->a, "a");
+    advance(f, 1);
+    assert_transitions(f, 0);
+    leader_raise(f->a.leader, 7);
+    assert_int_equal(f->a.stops, 1); /* at once */
+    assert_false(leader_is(f->a.leader));
+    advance(f, 1);
+    assert_int_equal(f->a.starts, 2);
+    assert_int_equal(leader_fence(f->a.leader), 8);
+    assert_transitions(f, 8);
+    leader_raise(f->a.leader, 5); /* ours is later than that */
+    advance(f, 10);
+    assert_int_equal(f->a.stops, 1);
+    assert_transitions(f, 8);
+}
+
+/* A write of the old term is under way: it does not make it lead. */
+static void test_raised_while_writing(void **state) {
+    struct fixture *f = *state;
+    f->a.link->steady = true;
+    f->a.link->there = f->a.link->back = MSEC(100);
+    run(&f->a, "a");
+    advance(f, 1);
+    assert_int_equal(f->a.starts, 1);
+    unsigned writes = f->a.link->writes;
+    while (f->a.link->writes == writes)
+        advance(f, 0.01);
+    leader_raise(f->a.leader, 3);
+    advance(f, 0.3);
+    assert_int_equal(f->a.starts, 1);
+    advance(f, 4);
+    assert_int_equal(f->a.starts, 2);
+    assert_int_equal(leader_fence(f->a.leader), 4);
+}
+
+/* Somebody else holds the Lease by now: it is not taken from him. */
+static void test_raised_too_late(void **state) {
+    struct fixture *f = *state;
+    run(&f->a, "a");
+    advance(f, 1);
+    mini_lease_set(f->lease, OF("other", 5));
+    leader_raise(f->a.leader, 5);
+    advance(f, 1);
+    assert_false(leader_is(f->a.leader));
+    assert_holder(f, "other");
+    assert_transitions(f, 5);
+}
+
 /* --- trouble --- */
 
 /* The reply to a renewal is lost: it was carried out, so the next write needs a read first. */
@@ -713,6 +766,9 @@ int main(void) {
         TEST(deadline),
         TEST(late_answer),
         TEST(slow_writes),
+        TEST(raised),
+        TEST(raised_while_writing),
+        TEST(raised_too_late),
         TEST(deleted_while_leading),
         TEST(deleted_while_waiting),
         TEST(bounded),
