@@ -43,15 +43,16 @@
 
 #define NOTHING  0
 #define TAKEN    1
-#define GRANTED  2
-#define STEADY   3 /* the client has reported steady-state; no answer grants anything any more */
-#define RETURNED 4
+#define DRAINED  2 /* it may be granted when the client asks, or let go */
+#define GRANTED  3
+#define STEADY   4 /* the client has reported steady-state; no answer grants anything any more */
+#define RETURNED 5
 
 /* --- the slot object --- */
 typedef slot_t {
     byte state;
     byte id;   /* of the holding: another one each time */
-    byte boot; /* when it was granted */
+    byte boot; /* when it was drained */
     bit wish;  /* it waits */
 }
 slot_t slots[NODES];
@@ -103,7 +104,7 @@ inline check() {
 #define DROP      3
 #define CORDON    4
 #define EVICT     5
-#define GRANT     6
+#define EMPTY     6
 #define RETURN    7
 #define UNCORDON  8
 #define FREE      9
@@ -115,7 +116,7 @@ inline forget(who) {
 
 /* A compare-and-swap of the slots. */
 #ifdef BLIND_GRANT
-#define UNCHANGED (fresh[me] || intent == GRANT)
+#define UNCHANGED (fresh[me] || intent == EMPTY)
 #else
 #define UNCHANGED (fresh[me])
 #endif
@@ -162,7 +163,7 @@ end:
             if
             :: state == NOTHING && slots[n].wish && boot && slots[n].id < (n == 0 -> TAKES : 1) -> intent = TAKE
             :: state == NOTHING && slots[n].wish -> intent = DROP /* it waits no longer */
-            :: state == TAKEN -> intent = RETURN /* it has asked no more, and was granted nothing */
+            :: state == TAKEN || state == DRAINED -> intent = RETURN /* it has asked no more, and was granted nothing */
             :: state != NOTHING || nodes[n].cordon -> intent = LOOK
             :: else
             fi;
@@ -179,7 +180,7 @@ end:
         /* A cordon of an earlier holding is not this one's: taking it over changes the Node. */
         :: state == TAKEN && nodes[n].cordon != id && nodes[n].up -> intent = CORDON
         :: state == TAKEN && nodes[n].cordon == id && nodes[n].pods -> intent = EVICT
-        :: state == TAKEN && nodes[n].cordon == id && !nodes[n].pods && nodes[n].up -> intent = GRANT
+        :: state == TAKEN && nodes[n].cordon == id && !nodes[n].pods && nodes[n].up -> intent = EMPTY
         :: state == GRANTED && nodes[n].up && nodes[n].boot != boot -> intent = RETURN
         :: state == STEADY && nodes[n].up -> intent = RETURN /* back, or it has renounced */
 #ifdef FORGOTTEN_REPORT
@@ -197,7 +198,7 @@ end:
         if
         :: intent == LOOK -> forget(me)
         :: else ->
-            boot = (intent == GRANT -> nodes[n].boot : 0); state = 0;
+            boot = (intent == EMPTY -> nodes[n].boot : 0); state = 0;
             id = (intent == CORDON -> id : 0);
             nodes[n].seen[me] = (intent == CORDON || intent == UNCORDON -> 1 : 0)
         fi }
@@ -221,7 +222,7 @@ end:
     /* Also by one who leads no longer: budgets guard the pods. */
     :: atomic { intent == EVICT -> if :: nodes[n].pods -> nodes[n].pods = 0; node_changed(n)
                                       :: else fi; forget(me) }
-    :: atomic { intent == GRANT -> if :: UNCHANGED -> slots[n].state = GRANTED; slots[n].boot = boot; slots_changed()
+    :: atomic { intent == EMPTY -> if :: UNCHANGED -> slots[n].state = DRAINED; slots[n].boot = boot; slots_changed()
                                       :: else fi; forget(me); check() }
     :: atomic { intent == RETURN -> if :: UNCHANGED -> slots[n].state = RETURNED; slots[n].boot = 0; slots_changed()
                                        :: else fi; forget(me) }
@@ -268,6 +269,8 @@ end:
                 :: else
                 fi
             }
+        :: state == DRAINED && nodes[n].wants -> /* or writes the grant, for the one who asks at this moment */
+            atomic { if :: slots[n].state == DRAINED && slots[n].id == id -> slots[n].state = GRANTED; slots_changed() :: else fi }
         :: state == NOTHING && nodes[n].wants && !nodes[n].told -> /* or notes that it waits */
             atomic { if :: slots[n].state == NOTHING && !slots[n].wish -> slots[n].wish = 1; slots_changed() :: else fi }
         :: else
@@ -286,7 +289,11 @@ end:
     /* and is answered when that is written. */
     :: atomic { nodes[n].up && nodes[n].reports ->
 #ifndef FORGOTTEN_REPORT
-        if :: slots[n].state == GRANTED -> slots[n].state = STEADY; slots_changed() :: else fi;
+        if
+        :: slots[n].state == GRANTED -> slots[n].state = STEADY; slots_changed()
+        :: slots[n].state == TAKEN || slots[n].state == DRAINED -> slots[n].state = RETURNED; slots[n].boot = 0; slots_changed()
+        :: else
+        fi;
 #endif
         nodes[n].reports = 0 }
 

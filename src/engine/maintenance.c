@@ -42,7 +42,7 @@ static bool holds(const struct maint_facts *f, enum slot_state state) {
 
 /* It has been away since the slot was granted. */
 static bool rebooted(const struct maint_facts *f) {
-    return f->node_there && f->slot && !str_empty(f->slot->boot) && !str_empty(f->node_boot) &&
+    return f->node_there && f->slot && f->slot->granted && !str_empty(f->node_boot) &&
            !streq(f->slot->boot, f->node_boot);
 }
 
@@ -69,6 +69,11 @@ static bool has_slot(const struct maint_facts *f) {
 
 static bool no_slot(const struct maint_facts *f) {
     return !f->slot;
+}
+
+/* Or somebody has let it go. */
+static bool lost(const struct maint_facts *f) {
+    return !f->slot || f->slot->state == SLOT_RETURNED;
 }
 
 static bool gates_open(const struct maint_facts *f) {
@@ -172,7 +177,7 @@ const struct maint_way maint_ways[] = {
     {MAINT_QUEUED, MAINT_FAILED, "NodeGone", "Its node is gone.", gone},
     {MAINT_QUEUED, MAINT_PENDING, "GateShut", "A gate has shut, or it was paused.", gates_shut},
 
-    {MAINT_DRAINING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", no_slot},
+    {MAINT_DRAINING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_DRAINING, MAINT_GRANTED, "Drained", "The grant is written.", granted},
     {MAINT_DRAINING, MAINT_UNDOING, "Cancelled", "It was cancelled.", cancelled},
     {MAINT_DRAINING, MAINT_UNDOING, "NotAsked", "Nobody asks for it any more.", not_asked},
@@ -182,7 +187,7 @@ const struct maint_way maint_ways[] = {
     {MAINT_DRAINING, MAINT_UNDOING, "UncordonedByOthers", "Somebody else has uncordoned the node.",
      uncordoned_by_others},
 
-    {MAINT_GRANTED, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", no_slot},
+    {MAINT_GRANTED, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_GRANTED, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
     {MAINT_GRANTED, MAINT_UNDOING, "Cancelled",
      "It was cancelled, and nothing has begun that cannot be taken back.", can_be_taken_back},
@@ -191,14 +196,14 @@ const struct maint_way maint_ways[] = {
     {MAINT_GRANTED, MAINT_OPERATING, "OperationBegun", "The operation has begun.", begun},
     {MAINT_GRANTED, MAINT_OPERATING, "NodeDown", "The node has gone.", down},
 
-    {MAINT_OPERATING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", no_slot},
+    {MAINT_OPERATING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_OPERATING, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
     {MAINT_OPERATING, MAINT_UNDOING, "SameBoot",
      "The node has reported that it is steady, and has not rebooted.", same_boot},
     {MAINT_OPERATING, MAINT_HALTED, "OperationFailed", "The operation has failed.", failed},
     {MAINT_OPERATING, MAINT_RETURNING, "OperationDone", "The operation is done.", done},
 
-    {MAINT_HALTED, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", no_slot},
+    {MAINT_HALTED, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_HALTED, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
     {MAINT_HALTED, MAINT_OPERATING, "Retried", "Somebody wants it tried again.", retried},
     {MAINT_HALTED, MAINT_RETURNING, "Skipped", "Somebody has done it, or the node itself has.",
@@ -206,13 +211,13 @@ const struct maint_way maint_ways[] = {
     {MAINT_HALTED, MAINT_UNDOING, "Aborted", "Somebody has given it up, and the node is Ready.",
      aborted},
 
-    {MAINT_RETURNING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", no_slot},
+    {MAINT_RETURNING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_RETURNING, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
     {MAINT_RETURNING, MAINT_SETTLING, "Removed", "The node is removed, as was wanted.", removed},
     {MAINT_RETURNING, MAINT_RESTORING, "NodeBack",
      "The node is Ready, with a new boot or as somebody has said.", back},
 
-    {MAINT_RESTORING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", no_slot},
+    {MAINT_RESTORING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_RESTORING, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
     {MAINT_RESTORING, MAINT_UNCORDONING, "Restored", "What it carries is in order.", restored},
 
@@ -242,9 +247,10 @@ enum maint_phase maint_resume(const struct slot *slot) {
         return MAINT_PENDING;
     switch (slot->state) {
     case SLOT_TAKEN:
+    case SLOT_DRAINED:
         return MAINT_DRAINING;
     case SLOT_RETURNED:
-        return str_empty(slot->boot) ? MAINT_UNDOING : MAINT_UNCORDONING;
+        return slot->granted ? MAINT_UNCORDONING : MAINT_UNDOING;
     default:
         return MAINT_GRANTED;
     }
@@ -268,11 +274,15 @@ static enum maint_act put_away(const struct maint_facts *f) {
 }
 
 static enum maint_act drain(const struct maint_facts *f) {
-    if (f->paused || !holds(f, SLOT_TAKEN))
+    if (f->paused)
+        return MAINT_ACT_NONE;
+    if (holds(f, SLOT_DRAINED)) /* one that goes by itself is granted it when it asks */
+        return f->by_request || f->to_operate != MAINT_PASS ? MAINT_ACT_NONE : MAINT_ACT_GRANT;
+    if (!holds(f, SLOT_TAKEN))
         return MAINT_ACT_NONE;
     if (f->drain != MAINT_DRAIN_DONE || !f->cordoned)
         return MAINT_ACT_DRAIN;
-    return f->to_operate == MAINT_PASS && !str_empty(f->node_boot) ? MAINT_ACT_GRANT
+    return f->to_operate == MAINT_PASS && !str_empty(f->node_boot) ? MAINT_ACT_DRAINED
                                                                    : MAINT_ACT_NONE;
 }
 

@@ -134,7 +134,8 @@ enum maint_act {
     MAINT_ACT_ASK,      /* to be among those who wait for a slot */
     MAINT_ACT_WITHDRAW, /* not to be among them any more */
     MAINT_ACT_DRAIN,
-    MAINT_ACT_GRANT,
+    MAINT_ACT_DRAINED, /* the slot is written to be */
+    MAINT_ACT_GRANT,   /* the same; not where the node asks by itself */
     MAINT_ACT_OPERATE,
     MAINT_ACT_RETURN, /* the slot is written to be returned */
     MAINT_ACT_UNCORDON,

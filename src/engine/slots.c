@@ -12,10 +12,8 @@
 enum { TEXT_MAX = 256 }; /* names have at most 253 characters */
 
 static const char *const state_words[SLOT_STATES] = {
-    [SLOT_TAKEN] = "taken",
-    [SLOT_GRANTED] = "granted",
-    [SLOT_STEADY] = "steady",
-    [SLOT_RETURNED] = "returned",
+    [SLOT_TAKEN] = "taken",   [SLOT_DRAINED] = "drained",   [SLOT_GRANTED] = "granted",
+    [SLOT_STEADY] = "steady", [SLOT_RETURNED] = "returned",
 };
 
 const char *slot_state_word(enum slot_state state) {
@@ -103,6 +101,7 @@ static const char *read_slot(const json_t *obj, struct arena *arena, struct slot
         .state = state_of(obj),
         .boot = text(arena, obj, "boot"),
         .since = moment(obj, "since"),
+        .asked = moment(obj, "asked"),
         .granted = moment(obj, "granted"),
         .steady = moment(obj, "steady"),
     };
@@ -110,9 +109,9 @@ static const char *read_slot(const json_t *obj, struct arena *arena, struct slot
         return "a slot does not say who holds it";
     if (s.state == SLOT_STATES)
         return "a slot is in a state that is not known";
-    if ((s.state == SLOT_GRANTED || s.state == SLOT_STEADY) && !s.boot)
-        return "a slot is granted to no boot";
-    if (s.since < 0 || s.granted < 0 || s.steady < 0)
+    if (s.state > SLOT_TAKEN && s.state < SLOT_RETURNED && !s.boot)
+        return "a slot is drained in no boot";
+    if (s.since < 0 || s.asked < 0 || s.granted < 0 || s.steady < 0)
         return "a slot has a time that is none";
     if (!s.boot)
         s.boot = "";
@@ -205,6 +204,7 @@ void slots_write(const struct slots *s, struct str *json) {
         jsonw_kstr(&w, "state", slot_state_word(one->state));
         jsonw_kopt(&w, "boot", one->boot);
         write_time(&w, "since", one->since);
+        write_time(&w, "asked", one->asked);
         write_time(&w, "granted", one->granted);
         write_time(&w, "steady", one->steady);
         jsonw_end(&w);
@@ -242,10 +242,17 @@ int slots_adopt(struct slots *s, int32_t fence, struct err *err) {
 }
 
 int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, struct arena *arena) {
-    const struct slot *held = slots_holder(s, wish->node);
-    if (held && held->state != SLOT_RETURNED && held->state != SLOT_STEADY)
+    size_t i = PLACE(&s->list, wish->node);
+    struct slot *held = IS_AT(&s->list, i, wish->node) ? &s->list.p[i] : NULL;
+    if (held && held->state < SLOT_GRANTED) {
+        if (wish->asked - held->asked < refresh)
+            return 1;
+        held->asked = wish->asked;
+        return 0;
+    }
+    if (held && held->state == SLOT_GRANTED)
         return 1;
-    size_t i = PLACE(&s->waiting, wish->node);
+    i = PLACE(&s->waiting, wish->node);
     if (IS_AT(&s->waiting, i, wish->node)) {
         struct slot_wish *known = &s->waiting.p[i];
         if (wish->asked - known->asked < refresh)
@@ -272,6 +279,14 @@ int slots_forget(struct slots *s, int64_t before) {
     return kept == had;
 }
 
+int slots_withdraw(struct slots *s, const char *node) {
+    size_t i = PLACE(&s->waiting, node);
+    if (!IS_AT(&s->waiting, i, node))
+        return 1;
+    REMOVE(&s->waiting, i);
+    return 0;
+}
+
 int slots_take(struct slots *s, const struct slot *slot, size_t limit, struct arena *arena,
                struct err *err) {
     size_t i = PLACE(&s->list, slot->node);
@@ -288,6 +303,7 @@ int slots_take(struct slots *s, const struct slot *slot, size_t limit, struct ar
         .state = SLOT_TAKEN,
         .boot = "",
         .since = slot->since,
+        .asked = slot->since,
     };
     i = PLACE(&s->waiting, slot->node);
     if (IS_AT(&s->waiting, i, slot->node))
@@ -308,17 +324,29 @@ static int wrong_state(const struct slot *slot, const char *what, struct err *er
                    slot_state_word(slot->state), what);
 }
 
-int slots_grant(struct slots *s, const char *id, const char *boot, int64_t now, struct arena *arena,
-                struct err *err) {
+int slots_drained(struct slots *s, const char *id, const char *boot, struct arena *arena,
+                  struct err *err) {
     struct slot *slot = held(s, id, err);
     if (!slot)
         return -ENOENT;
-    if (slot->state == SLOT_GRANTED && streq(slot->boot, boot))
+    if (slot->state == SLOT_DRAINED && streq(slot->boot, boot))
         return 1;
     if (slot->state != SLOT_TAKEN || str_empty(boot))
+        return wrong_state(slot, "drained", err);
+    slot->state = SLOT_DRAINED;
+    slot->boot = copy(arena, boot);
+    return 0;
+}
+
+int slots_grant(struct slots *s, const char *id, int64_t now, struct err *err) {
+    struct slot *slot = held(s, id, err);
+    if (!slot)
+        return -ENOENT;
+    if (slot->state == SLOT_GRANTED)
+        return 1;
+    if (slot->state != SLOT_DRAINED)
         return wrong_state(slot, "granted", err);
     slot->state = SLOT_GRANTED;
-    slot->boot = copy(arena, boot);
     slot->granted = now;
     return 0;
 }
@@ -345,10 +373,15 @@ int slots_free(struct slots *s, const char *id, struct err *err) {
 
 int slots_report(struct slots *s, const char *node, int64_t now) {
     size_t i = PLACE(&s->list, node);
-    if (!IS_AT(&s->list, i, node) || s->list.p[i].state != SLOT_GRANTED)
-        return 1;
-    s->list.p[i].state = SLOT_STEADY;
-    s->list.p[i].steady = now;
+    struct slot *held = IS_AT(&s->list, i, node) ? &s->list.p[i] : NULL;
+    i = PLACE(&s->waiting, node);
+    bool waits = IS_AT(&s->waiting, i, node);
+    if (waits)
+        REMOVE(&s->waiting, i); /* what it gets now, nobody would come for */
+    if (!held || held->state == SLOT_STEADY || held->state == SLOT_RETURNED)
+        return !waits;
+    held->state = held->state == SLOT_GRANTED ? SLOT_STEADY : SLOT_RETURNED;
+    held->steady = now;
     return 0;
 }
 

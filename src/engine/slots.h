@@ -4,16 +4,18 @@
  *
  *     {"v":1,"fence":7,
  *      "slots":[{"id":"6f0c...","node":"w1","uid":"...","operation":"Reboot","by":"fleetlock",
- *                "state":"granted","boot":"...","since":"2026-11-16T08:00:00Z","granted":"..."}],
+ *                "state":"granted","boot":"...","since":"2026-11-16T08:00:00Z","asked":"...",
+ *                "granted":"..."}],
  *      "waiting":[{"node":"w2","operation":"Reboot","by":"fleetlock","since":"...","asked":"..."}]}
  *
  * A holding goes through
  *
- *     taken -> granted -> steady -> returned -> (gone)
+ *     taken -> drained -> granted -> steady -> returned -> (gone)
  *
- * and may leave out steady (it came back by itself), or granted and steady (it was let go before
- * anybody was told to go on). Only in `granted`, and only in the boot that it was granted to, may a
- * node be told to reboot. Nothing leads back from `granted` by time.
+ * and may leave out steady (it came back by itself), or all between taken and returned (it was let
+ * go before anybody was told to go on). It becomes `granted` when somebody asks who is about to be
+ * told, and only then, and only in the boot that it was drained in, may a node be told to reboot.
+ * Nothing leads back from `granted` by time.
  *
  * The rules of proofs/slots.pml that bind those who use this:
  *  - what a client reports is written (slots_report()) before it is answered;
@@ -41,6 +43,7 @@ enum { SLOTS_VERSION = 1 };
 
 enum slot_state {
     SLOT_TAKEN,    /* the node is being cordoned and drained */
+    SLOT_DRAINED,  /* it is, and may be told to go when it asks */
     SLOT_GRANTED,  /* it may go */
     SLOT_STEADY,   /* it has reported that it is steady; nobody is told to go any more */
     SLOT_RETURNED, /* what was changed is being put back */
@@ -52,8 +55,8 @@ struct slot {
     const char *node, *uid;
     const char *operation, *by; /* what for, and who asked */
     enum slot_state state;
-    const char *boot;               /* that it was granted to; "" before */
-    int64_t since, granted, steady; /* wall clock; 0: not yet */
+    const char *boot;                      /* that it was drained in; "" before */
+    int64_t since, asked, granted, steady; /* wall clock; 0: not yet */
 };
 
 struct slot_wish {
@@ -89,23 +92,27 @@ const struct slot_wish *slots_waits(const struct slots *s, const char *node);
 /* -ESTALE when a later leader has been here. */
 int slots_adopt(struct slots *s, int32_t fence, struct err *err);
 
-/* Of one who asks, again and again: that it still does is written once in `refresh`. 1 of one who
- * holds a slot that is not being put back. */
+/* Of one who asks, again and again: that it still does is written once in `refresh`, also of one
+ * who holds a slot that nobody has granted yet. 1 of one to whom it is granted. */
 int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, struct arena *arena);
 /* Those who have not asked since `before` wait no longer. */
 int slots_forget(struct slots *s, int64_t before);
+/* This one waits no longer; 1 when it did not. */
+int slots_withdraw(struct slots *s, const char *node);
 
 /* -EBUSY when `limit` are held already, or the node holds one. Its wish ends. */
 int slots_take(struct slots *s, const struct slot *slot, size_t limit, struct arena *arena,
                struct err *err);
-/* All three: -ENOENT when the holding of that id is not there (any more), -EINVAL when it is not
+/* All four: -ENOENT when the holding of that id is not there (any more), -EINVAL when it is not
  * in a state from which that is possible. */
-int slots_grant(struct slots *s, const char *id, const char *boot, int64_t now, struct arena *arena,
-                struct err *err);
+int slots_drained(struct slots *s, const char *id, const char *boot, struct arena *arena,
+                  struct err *err);
+int slots_grant(struct slots *s, const char *id, int64_t now, struct err *err);
 int slots_return(struct slots *s, const char *id, struct err *err);
 int slots_free(struct slots *s, const char *id, struct err *err);
 
-/* A client has reported that its node is steady. 1 where nothing was granted to it. */
+/* A client has reported that its node is steady. What was not granted to it is let go at once, and
+ * it waits no longer; 1 where it holds nothing, or has reported already, and does not wait. */
 int slots_report(struct slots *s, const char *node, int64_t now);
 
 /* Whether this node, in this boot, may go. */

@@ -75,6 +75,7 @@ static void any_facts(struct prng *r, struct maint_facts *f, struct slot *slot) 
     *slot = (struct slot){.id = "h", .node = "w", .uid = "u"};
     slot->state = (enum slot_state)prng_range(r, 0, SLOT_STATES);
     slot->boot = slot->state == SLOT_TAKEN || (slot->state == SLOT_RETURNED && flip(r)) ? "" : "b1";
+    slot->granted = slot->state > SLOT_DRAINED && *slot->boot;
     *f = (struct maint_facts){
         .operation = (enum operation)prng_range(r, 0, OPERATIONS),
         .cancelled = flip(r),
@@ -113,7 +114,10 @@ static void no_facts_make_it_do_what_must_not_be_done(void **state) {
         case MAINT_ACT_DRAIN:
             assert_true(f.slot && slot.state == SLOT_TAKEN && !f.paused);
             break;
-        case MAINT_ACT_GRANT:
+        case MAINT_ACT_GRANT: /* one that goes by itself has to ask */
+            assert_true(f.slot && slot.state == SLOT_DRAINED && !f.paused && !f.by_request);
+            break;
+        case MAINT_ACT_DRAINED:
             assert_true(f.slot && slot.state == SLOT_TAKEN && !f.paused);
             assert_true(f.drain == MAINT_DRAIN_DONE && f.cordoned && f.to_operate == MAINT_PASS);
             assert_true(*f.node_boot);
@@ -189,11 +193,15 @@ static void carry_out(struct life *l, enum maint_act act) {
         if (l->f.drain == MAINT_DRAIN_NONE)
             l->f.drain = MAINT_DRAIN_AT_WORK;
         break;
-    case MAINT_ACT_GRANT:
+    case MAINT_ACT_DRAINED:
         snprintf(granted_to, sizeof granted_to, "%s", l->boot);
         l->slot.boot = granted_to;
         l->boots_of_grant = l->boots;
+        write_slot(l, SLOT_DRAINED);
+        break;
+    case MAINT_ACT_GRANT:
         l->granted++;
+        l->slot.granted = 1;
         write_slot(l, SLOT_GRANTED);
         break;
     case MAINT_ACT_OPERATE:
@@ -221,6 +229,7 @@ static void happen(struct life *l, struct prng *r, bool calm) {
     struct maint_facts *f = &l->f;
     if (l->wished && !f->slot && flip(r)) {
         l->slot.boot = "";
+        l->slot.granted = 0;
         write_slot(l, SLOT_TAKEN);
         l->wished = false;
     }
@@ -229,6 +238,13 @@ static void happen(struct life *l, struct prng *r, bool calm) {
             calm || prng_range(r, 0, 8)
                 ? MAINT_DRAIN_DONE
                 : (enum maint_drain)prng_range(r, MAINT_DRAIN_REFUSED, MAINT_DRAIN_UNCORDONED + 1);
+    /* Its client asks. */
+    if (f->by_request && f->asks && f->slot && l->slot.state == SLOT_DRAINED && f->cordoned &&
+        streq(l->slot.boot, l->boot) && flip(r)) {
+        l->granted++;
+        l->slot.granted = 1;
+        write_slot(l, SLOT_GRANTED);
+    }
     if (f->by_request && !l->out && f->slot && l->slot.state == SLOT_GRANTED && f->cordoned &&
         streq(l->slot.boot, l->boot))
         l->told = true;

@@ -56,6 +56,7 @@ static void the_record_as_the_header_shows_it(void **state) {
         "{\"v\":1,\"fence\":7,\"slots\":[{\"id\":\"h1\",\"node\":\"w1\",\"uid\":\"u1\","
         "\"operation\":\"Reboot\",\"by\":\"fleetlock\",\"state\":\"granted\","
         "\"boot\":\"b1\",\"since\":\"2025-11-16T08:00:00Z\","
+        "\"asked\":\"2025-11-16T08:00:30Z\","
         "\"granted\":\"2025-11-16T08:01:00Z\"}],"
         "\"waiting\":[{\"node\":\"w2\",\"operation\":\"Reboot\",\"by\":\"fleetlock\","
         "\"since\":\"2025-11-16T08:00:00Z\",\"asked\":\"2025-11-16T08:02:00Z\"}]}";
@@ -64,6 +65,7 @@ static void the_record_as_the_header_shows_it(void **state) {
     assert_non_null(s);
     assert_int_equal(s->state, SLOT_GRANTED);
     assert_int_equal(s->granted, T0 + SEC(60));
+    assert_int_equal(s->asked, T0 + SEC(30));
     assert_int_equal(f.s.fence, 7);
     assert_int_equal(slots_waits(&f.s, "w2")->asked, T0 + SEC(120));
     assert_null(slots_holder(&f.s, "w2"));
@@ -84,8 +86,15 @@ static void a_holding_from_its_beginning_to_its_end(void **state) {
     assert_null(slots_waits(&f.s, "w1"));
     assert_int_equal(ask(&f, "w1", T0), 1); /* it asks on, and holds one */
     assert_false(slots_may_go(&f.s, "w1", "u1", "b1"));
-    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
-    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), 1);
+    assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL); /* with pods on it */
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 1);
+    assert_int_equal(slots_drained(&f.s, "h1", "b2", &f.arena, &f.err), -EINVAL);
+    assert_false(slots_may_go(&f.s, "w1", "u1", "b1")); /* nobody was told yet */
+    assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), 0);
+    assert_int_equal(slots_grant(&f.s, "h1", T0 + SEC(1), &f.err), 1);
+    assert_int_equal(slots_holder(&f.s, "w1")->granted, T0);
+    assert_int_equal(ask(&f, "w1", T0 + SEC(600)), 1);
     assert_true(slots_may_go(&f.s, "w1", "u1", "b1"));
     assert_false(slots_may_go(&f.s, "w1", "u1", "b2")); /* it has been away */
     assert_false(slots_may_go(&f.s, "w1", "u2", "b1")); /* another node of that name */
@@ -94,10 +103,11 @@ static void a_holding_from_its_beginning_to_its_end(void **state) {
     assert_int_equal(slots_report(&f.s, "w1", T0), 0);
     assert_false(slots_may_go(&f.s, "w1", "u1", "b1")); /* the old grant is over, */
     assert_int_equal(ask(&f, "w1", T0), 0);             /* and what it asks now is another matter */
-    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), -EINVAL);
     assert_int_equal(slots_return(&f.s, "h1", &f.err), 0);
     assert_int_equal(slots_return(&f.s, "h1", &f.err), 1);
-    assert_int_equal(slots_grant(&f.s, "h1", "b1", T0, &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL);
     assert_int_equal(slots_free(&f.s, "h1", &f.err), 0);
     assert_int_equal(slots_free(&f.s, "h1", &f.err), -ENOENT);
     assert_int_equal(f.s.list.len, 0);
@@ -111,9 +121,48 @@ static void one_who_was_granted_nothing_reports(void **state) {
     begin(&f);
     assert_int_equal(slots_report(&f.s, "w1", T0), 1);
     assert_int_equal(take(&f, "w1", "h1", 1), 0);
+    assert_int_equal(slots_drained(&f.s, "h1", "", &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_report(&f.s, "w1", T0), 0);
+    assert_int_equal(slots_holder(&f.s, "w1")->state, SLOT_RETURNED); /* let go at once */
+    assert_int_equal(slots_holder(&f.s, "w1")->steady, T0);
+    assert_int_equal(slots_report(&f.s, "w1", T0 + SEC(1)), 1);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_free(&f.s, "h1", &f.err), 0);
+    assert_int_equal(take(&f, "w1", "h2", 1), 0);
+    assert_int_equal(slots_drained(&f.s, "h2", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_report(&f.s, "w1", T0), 0);
+    assert_int_equal(slots_holder(&f.s, "w1")->state, SLOT_RETURNED);
+    done(&f);
+}
+
+/* What it would get later, nobody would come for. */
+static void whoever_reports_waits_no_longer(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(ask(&f, "w1", T0), 0);
+    assert_int_equal(ask(&f, "w2", T0), 0);
+    assert_int_equal(slots_report(&f.s, "w1", T0), 0);
     assert_int_equal(slots_report(&f.s, "w1", T0), 1);
-    assert_int_equal(slots_holder(&f.s, "w1")->state, SLOT_TAKEN);
-    assert_int_equal(slots_grant(&f.s, "h1", "", T0, &f.arena, &f.err), -EINVAL);
+    assert_null(slots_waits(&f.s, "w1"));
+    assert_non_null(slots_waits(&f.s, "w2"));
+    done(&f);
+}
+
+/* That a holder still asks is written now and then, as long as it has not been told to go. */
+static void a_holder_that_asks_on(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(take(&f, "w1", "h1", 1), 0);
+    assert_int_equal(slots_holder(&f.s, "w1")->asked, T0);
+    assert_int_equal(ask(&f, "w1", T0 + SEC(59)), 1);
+    assert_int_equal(ask(&f, "w1", T0 + SEC(60)), 0);
+    assert_int_equal(slots_holder(&f.s, "w1")->asked, T0 + SEC(60));
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(ask(&f, "w1", T0 + SEC(120)), 0);
+    assert_int_equal(slots_holder(&f.s, "w1")->asked, T0 + SEC(120));
+    assert_null(slots_waits(&f.s, "w1"));
     done(&f);
 }
 
@@ -159,6 +208,21 @@ static void who_asks_no_more_waits_no_more(void **state) {
     done(&f);
 }
 
+static void one_may_wait_no_longer(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(ask(&f, "w1", T0), 0);
+    assert_int_equal(ask(&f, "w2", T0), 0);
+    assert_int_equal(ask(&f, "w3", T0), 0);
+    assert_int_equal(slots_withdraw(&f.s, "w2"), 0);
+    assert_int_equal(slots_withdraw(&f.s, "w2"), 1);
+    assert_int_equal(f.s.waiting.len, 2);
+    assert_non_null(slots_waits(&f.s, "w1"));
+    assert_non_null(slots_waits(&f.s, "w3"));
+    done(&f);
+}
+
 static void hostile_records(void **state) {
     (void)state;
     static const struct {
@@ -186,7 +250,7 @@ static void hostile_records(void **state) {
         {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"new\"") "]}", -EINVAL,
          "the record of slots cannot be used: a slot is in a state that is not known"},
         {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"granted\"") "]}", -EINVAL,
-         "the record of slots cannot be used: a slot is granted to no boot"},
+         "the record of slots cannot be used: a slot is drained in no boot"},
         {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"taken\",\"since\":5") "]}",
          -EINVAL, "the record of slots cannot be used: a slot has a time that is none"},
         {"{\"v\":1,\"fence\":1,\"slots\":[" SLOT("w", "\"state\":\"taken\"") "," SLOT(
@@ -220,20 +284,26 @@ static void random_changes_survive_writing_and_reading(void **state) {
     struct fixture f;
     begin(&f);
     unsigned granted = 0, freed = 0;
-    for (unsigned i = 0; i < 5000; i++) {
+    for (unsigned i = 0; i < 20000; i++) {
         const char *node = nodes[prng_range(&random, 0, 5)];
         const struct slot *slot = slots_holder(&f.s, node);
         const char *id = slot ? slot->id : "none";
         int64_t now = T0 + SEC(i);
-        switch (prng_range(&random, 0, 6)) {
+        switch (prng_range(&random, 0, 10)) {
         case 0:
             ask(&f, node, now);
             break;
         case 1:
+        case 7:
             take(&f, node, arena_printf(&f.arena, "h%u", i), 3);
             break;
         case 2:
-            granted += slots_grant(&f.s, id, "b", now, &f.arena, &f.err) == 0;
+        case 8:
+            granted += slots_grant(&f.s, id, now, &f.err) == 0;
+            break;
+        case 5:
+        case 6:
+            slots_drained(&f.s, id, "b", &f.arena, &f.err);
             break;
         case 3:
             slots_report(&f.s, node, now);
@@ -261,9 +331,12 @@ int main(void) {
         cmocka_unit_test(the_record_as_the_header_shows_it),
         cmocka_unit_test(a_holding_from_its_beginning_to_its_end),
         cmocka_unit_test(one_who_was_granted_nothing_reports),
+        cmocka_unit_test(whoever_reports_waits_no_longer),
+        cmocka_unit_test(a_holder_that_asks_on),
         cmocka_unit_test(never_more_than_the_limit),
         cmocka_unit_test(a_later_leader_stays),
         cmocka_unit_test(who_asks_no_more_waits_no_more),
+        cmocka_unit_test(one_may_wait_no_longer),
         cmocka_unit_test(hostile_records),
         cmocka_unit_test(random_changes_survive_writing_and_reading),
     };
