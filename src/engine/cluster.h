@@ -12,6 +12,7 @@
 
 struct cluster {
     struct pool *pool;
+    uint64_t actions; /* the number of the last action of anybody who decides by this picture */
     struct store *nodes, *pods, *budgets;
     struct store *attachments;             /* VolumeAttachments */
     bool budgets_known, attachments_known; /* false: they cannot be read here */

@@ -117,6 +117,17 @@ static const struct htab_ops node_ops = {node_hash, node_equal};
 static const struct htab_ops pod_ops = {pod_hash, pod_equal};
 static const struct htab_ops ledger_ops = {ledger_hash, ledger_equal};
 
+static struct dnode *node_new(struct drain *d, const char *name) {
+    struct dnode *node = xnew(struct dnode);
+    node->pub.name = xstrdup(name);
+    node->dirty = true;
+    node->wake = INT64_MAX;
+    *vec_push(&d->nodes) = node;
+    if (!htab_find(&d->by_name, node_hash(node), name))
+        htab_insert(&d->by_name, node);
+    return node;
+}
+
 struct drain *drain_new(const struct drain_opts *opts, struct cluster *cluster,
                         const char *const *names, size_t n, drain_note_fn *note, void *arg) {
     struct drain *d = xnew(struct drain);
@@ -136,16 +147,9 @@ struct drain *drain_new(const struct drain_opts *opts, struct cluster *cluster,
     drain_requests_init(d);
     htab_init(&d->ledgers, &ledger_ops);
     if (opts->surge && opts->dry_run == DRY_RUN_NONE)
-        d->surge = surge_new(cluster, opts->holder.id, &d->ids);
-    for (size_t i = 0; i < n; i++) {
-        struct dnode *node = xnew(struct dnode);
-        node->pub.name = xstrdup(names[i]);
-        node->dirty = true;
-        node->wake = INT64_MAX;
-        *vec_push(&d->nodes) = node;
-        if (!htab_find(&d->by_name, node_hash(node), names[i]))
-            htab_insert(&d->by_name, node);
-    }
+        d->surge = surge_new(cluster, opts->holder.id, &cluster->actions);
+    for (size_t i = 0; i < n; i++)
+        node_new(d, names[i]);
     return d;
 }
 
@@ -168,6 +172,10 @@ static void node_free(struct dnode *n) {
     vec_done(&n->owners);
     vec_done(&n->waits);
     free((char *)n->pub.name);
+    free((char *)n->holder.id);
+    free((char *)n->holder.by);
+    free((char *)n->holder.reason);
+    free(n->dropped);
     free(n->uid);
     free((char *)n->pub.blocker.object);
     free((char *)n->pub.blocker.message);
@@ -197,6 +205,64 @@ void drain_free(struct drain *d) {
     rules_free(d->own_rules);
     free(d->stopped);
     free(d);
+}
+
+/* --- nodes that come and go --- */
+
+const struct cordon_holder *drain_holder(const struct drain *d, const struct dnode *n) {
+    return n->holder.id ? &n->holder : &d->opts.holder;
+}
+
+bool drain_add(struct drain *d, const char *name, const struct cordon_holder *holder) {
+    if (drain_find_node(d, name))
+        return false;
+    struct dnode *n = node_new(d, name);
+    n->holder = (struct cordon_holder){
+        .id = xstrdup(holder->id),
+        .by = xstrdup(strna(holder->by)),
+        .reason = xstrdup(strna(holder->reason)),
+        .since = holder->since,
+    };
+    d->any_dirty = d->room = d->checks_stale = true;
+    d->ended_at = 0;
+    return true;
+}
+
+void drain_drop(struct drain *d, const char *name, const char *why) {
+    struct dnode *n = drain_find_node(d, name);
+    if (!n || n->dropped)
+        return;
+    n->dropped = xstrdup(why);
+    n->dirty = d->any_dirty = d->room = true;
+}
+
+const struct drain_node *drain_node(struct drain *d, const char *name) {
+    const struct dnode *n = drain_find_node(d, name);
+    return n ? &n->pub : NULL;
+}
+
+/* Nothing of it is under way any more. */
+static bool can_go(const struct dnode *n) {
+    return n->dropped && drain_ended(n->pub.phase) && !n->requests && !n->record_due &&
+           !n->condition;
+}
+
+static void forget_dropped(struct drain *d) {
+    size_t kept = 0;
+    for (size_t i = 0; i < d->nodes.len; i++) {
+        struct dnode *n = d->nodes.p[i];
+        if (!can_go(n)) {
+            d->nodes.p[kept++] = n;
+            continue;
+        }
+        for (size_t k = 0; k < n->pods.len; k++) {
+            const char *uid = n->pods.p[k]->pub.uid;
+            htab_remove(&d->pods, hash_bytes(uid, strlen(uid)), uid);
+        }
+        htab_remove(&d->by_name, node_hash(n), n->pub.name);
+        node_free(n);
+    }
+    d->nodes.len = kept;
 }
 
 /* --- what is new --- */
@@ -265,7 +331,7 @@ static void send_reads(struct drain *d) {
             continue;
         }
         cluster_reading(d->cluster, l,
-                        actions_add(d->out, &d->ids,
+                        actions_add(d->out, &d->cluster->actions,
                                     &(struct action){.verb = ACTION_READ,
                                                      .kind = l->kind,
                                                      .ns = l->ns,
@@ -432,6 +498,7 @@ void drain_step(struct drain *d, struct now now, struct actions *out) {
     } while (is_dirty(d) || drain_writes_next(d));
     for (size_t i = 0; i < d->nodes.len; i++)
         finish(d, d->nodes.p[i]);
+    forget_dropped(d);
     surge_end(d);
     drain_marks_step(d);
     drain_checks_forget(d);

@@ -50,6 +50,8 @@ struct drain_opts {
     bool surge;                   /* one replica more of Deployments that have one */
     bool wait_rescheduled;        /* a node is done when the owners of its pods are well again */
     bool uncordon_on_abort;       /* what we cordoned, when stopped or failed */
+    bool cordoned;                /* the caller cordons: a node begins when its holder has done so,
+                                   * and nothing is written to it for that */
     bool uncordon_when_done;      /* each node as soon as it is drained: a rolling rehearsal */
     bool keep_record;             /* false: no Events and no conditions on the node */
     /* What storage and quorums say is obeyed: kept current by the caller, who tells with
@@ -194,6 +196,15 @@ void drain_free(struct drain *d);
 /* A sentence about a drain of the node that was begun and has not ended, and by whom: another
  * process is at it, or one was killed. NULL: there is none. */
 const char *drain_unended(const struct node *node, struct arena *arena);
+
+/* For those who drain as long as they live: another node, held by `holder` (copied). False while
+ * one of that name is still there. */
+bool drain_add(struct drain *d, const char *name, const struct cordon_holder *holder);
+/* Nothing more is done with it; it ends as DRAIN_STOPPED if it had not ended, and is forgotten when
+ * nothing of it is under way any more. */
+void drain_drop(struct drain *d, const char *name, const char *why);
+/* NULL: there is none of that name. Valid until the next step. */
+const struct drain_node *drain_node(struct drain *d, const char *name);
 
 /* Something in the cluster has changed. NULL: anything may have. */
 void drain_poke(struct drain *d, const struct kind *kind, const struct object *before,

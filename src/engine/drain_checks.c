@@ -346,7 +346,7 @@ void drain_checks_skipped(struct drain *d, struct dnode *n) {
                      text.len ? ", " : "checks that were not asked: ", checks_table[i].name);
     if (!text.len)
         return;
-    str_addf(&text, "; reason: %s", strna(d->opts.holder.reason));
+    str_addf(&text, "; reason: %s", strna(drain_holder(d, n)->reason));
     if (!d->told_skipped)
         drain_tell(d, NOTE_REMARK, NULL, NULL, str_get(&text));
     d->told_skipped = true;

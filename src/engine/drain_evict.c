@@ -334,7 +334,7 @@ void drain_pods_act(struct drain *d) {
     }
     for (size_t i = 0; more && i < d->nodes.len; i++) {
         struct dnode *n = d->nodes.p[i];
-        if (!n->act)
+        if (!n->act || n->dropped)
             continue;
         if (n->pub.phase == DRAIN_EVICTING && (n->held || d->opts.dry_run)) {
             d->at = n;

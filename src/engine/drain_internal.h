@@ -99,7 +99,10 @@ struct batch {
 struct dnode {
     struct drain_node pub; /* first */
     char *uid;             /* of the Node when it was first seen */
-    struct batch *batch;   /* NULL: it waits */
+    /* Of one that was added: who holds it, and why nothing more shall be done with it; owned. */
+    struct cordon_holder holder;
+    char *dropped;
+    struct batch *batch; /* NULL: it waits */
     VEC(struct dpod *) pods;
     VEC(struct dgroup) groups;
     VEC(struct downer) owners;
@@ -125,7 +128,7 @@ struct dnode {
     bool unread;                /* something that has to be read first was missing */
     bool surging;               /* a pod waits for a second replica */
     VEC(struct ledger *) waits; /* budgets that its pods wait for */
-    unsigned asking;            /* requests for its pods under way */
+    unsigned requests, asking;  /* under way; for its pods */
     bool had_volumes;           /* one of its pods had */
     int64_t may_return; /* monotonic: a pod that tolerates the cordon may be back until then */
     bool told_cordon;
@@ -198,7 +201,6 @@ struct drain {
     struct htab pods; /* struct dpod by UID */
     struct htab ledgers;
     struct prng random;
-    uint64_t ids;
     struct htab requests;
     unsigned minors, asking, writing; /* of them: that nobody waits for; for pods; for nodes */
     unsigned marking;                 /* writes of marks under way */
@@ -242,6 +244,8 @@ int64_t drain_pause(struct drain *d, const struct answer *a, unsigned tries, int
                     int64_t max);
 void drain_tell(struct drain *d, enum drain_note_kind kind, struct dnode *n, struct dpod *p,
                 const char *text);
+/* Who cordons it. */
+const struct cordon_holder *drain_holder(const struct drain *d, const struct dnode *n);
 /* "ns/name"; freed by the caller. */
 char *drain_full_name(const char *ns, const char *name);
 /* NULL: none of ours. */

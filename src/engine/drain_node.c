@@ -196,7 +196,8 @@ const char *drain_unended(const struct node *node, struct arena *arena) {
 }
 
 /* `judge`: a record of an earlier cordon does not count. */
-static bool is_holder(const struct drain *d, const struct node *node, bool judge) {
+static bool is_holder(const struct drain *d, const struct dnode *n, const struct node *node,
+                      bool judge) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct cordon c;
     cordon_of(node, &arena, &c);
@@ -205,25 +206,25 @@ static bool is_holder(const struct drain *d, const struct node *node, bool judge
     if (c.earlier)
         return false;
     for (size_t i = 0; i < c.n_holders; i++)
-        if (streq(c.holders[i].id, strna(d->opts.holder.id)))
+        if (streq(c.holders[i].id, strna(drain_holder(d, n)->id)))
             return true;
     return false;
 }
 
-static bool are_holder(const struct drain *d, const struct node *node) {
-    return is_holder(d, node, false);
+static bool are_holder(const struct drain *d, const struct dnode *n, const struct node *node) {
+    return is_holder(d, n, node, false);
 }
 
 /* Who is in the record beside us; NULL: nobody. */
-static const char *other_holder(const struct drain *d, const struct node *node,
-                                struct arena *arena) {
+static const char *other_holder(const struct drain *d, const struct dnode *n,
+                                const struct node *node, struct arena *arena) {
     struct cordon c;
     cordon_of(node, arena, &c);
     cordon_judge(node, drain_server_now(d), &c);
     for (size_t i = 0; c.owner == CORDON_SLIPWAY && !c.earlier && i < c.n_holders; i++) {
         const struct cordon one = {
             .owner = CORDON_SLIPWAY, .holders = &c.holders[i], .n_holders = 1};
-        if (!streq(c.holders[i].id, strna(d->opts.holder.id)))
+        if (!streq(c.holders[i].id, strna(drain_holder(d, n)->id)))
             return cordon_text(&one, arena);
     }
     return NULL;
@@ -236,16 +237,16 @@ static void tell_other(struct drain *d, struct dnode *n, const struct node *node
     if (n->told_other)
         return;
     const char *text = n->marked ? NULL : drain_unended(node, &arena);
-    const char *holder = text ? NULL : other_holder(d, node, &arena);
+    const char *holder = text ? NULL : other_holder(d, n, node, &arena);
     bool beaten = n->wrote && !n->written && !n->unsure && node->unschedulable;
     if (holder)
         text =
             arena_printf(&arena, "it is held by %s as well, who may be draining it, too", holder);
-    else if (!text && beaten && are_holder(d, node))
+    else if (!text && beaten && are_holder(d, n, node))
         text = arena_printf(&arena,
                             "another process has cordoned it as %s at the same moment, and may be "
                             "draining it, too",
-                            strna(d->opts.holder.id));
+                            strna(drain_holder(d, n)->id));
     if (!text)
         return;
     n->told_other = true;
@@ -279,7 +280,7 @@ static void tell_cordon(struct drain *d, struct dnode *n, bool already) {
     drain_tell(d, already ? NOTE_ALREADY_CORDONED : NOTE_CORDONED, n, NULL, NULL);
     if (already)
         return;
-    const struct cordon_holder *h = &d->opts.holder;
+    const struct cordon_holder *h = drain_holder(d, n);
     _cleanup_free_ char *text =
         xasprintf("cordoned by %s%s%s", str_empty(h->by) ? strna(h->id) : h->by,
                   str_empty(h->reason) ? "" : ": ", strna(h->reason));
@@ -314,6 +315,12 @@ bool drain_writes_next(struct drain *d) {
     return woken > 0;
 }
 
+/* Whoever cordons it has done so, and takes it back. */
+static void begin_held(struct drain *d, struct dnode *n) {
+    n->held = n->told_cordon = n->pub.cordoned_by_us = true;
+    drain_node_enter(d, n, DRAIN_CHECKING);
+}
+
 static void cordon(struct drain *d, struct dnode *n, const struct node *node) {
     _cleanup_str_ struct str patch = STR_INIT;
     _cleanup_err_ struct err err = ERR_INIT;
@@ -321,14 +328,19 @@ static void cordon(struct drain *d, struct dnode *n, const struct node *node) {
         return;
     if (!is_fresh(d, n))
         return;
+    if (d->opts.cordoned) {
+        if (node->unschedulable && are_holder(d, n, node))
+            begin_held(d, n);
+        return;
+    }
     if (n->not_before > d->now.mono)
         return;
     tell_other(d, n, node);
-    struct cordon_holder holder = d->opts.holder;
+    struct cordon_holder holder = *drain_holder(d, n);
     holder.since = drain_server_now(d); /* the taint's time, which it is compared with, is, too */
     enum cordon_change change = cordon_take(node, &holder, &patch, &err);
     /* Once is enough, whatever became of the words of the reason on the way. */
-    if (change == CORDON_WRITE && n->written && node->unschedulable && are_holder(d, node))
+    if (change == CORDON_WRITE && n->written && node->unschedulable && are_holder(d, n, node))
         change = CORDON_NOTHING;
     /* It was ours, and is seen not to be: whoever did that does not want it. */
     if (change == CORDON_WRITE && n->written && !node->unschedulable &&
@@ -363,7 +375,7 @@ static void cordon(struct drain *d, struct dnode *n, const struct node *node) {
     if (must_queue(d, n))
         return;
     n->wrote = n->wrote || !node->unschedulable;
-    n->took = n->took || !node->unschedulable || !is_holder(d, node, true);
+    n->took = n->took || !node->unschedulable || !is_holder(d, n, node, true);
     write_node(d, n, &patch);
 }
 
@@ -437,13 +449,13 @@ static void undo(struct drain *d, struct dnode *n, const struct node *node) {
     }
     if (n->not_before > d->now.mono || !is_fresh(d, n))
         return;
-    bool ours = node && are_holder(d, node);
+    bool ours = node && are_holder(d, n, node);
     if (node && !ours && n->unsure > d->now.mono) {
         drain_wake(d, n->unsure); /* what we wrote without an answer may still come */
         return;
     }
     if (!ours ||
-        cordon_release(node, d->opts.holder.id, false, &patch, &stays, &err) != CORDON_WRITE) {
+        cordon_release(node, drain_holder(d, n)->id, false, &patch, &stays, &err) != CORDON_WRITE) {
         n->held = false;
         if (node && node->unschedulable)
             drain_tell(d, NOTE_REMARK, n, NULL,
@@ -640,10 +652,10 @@ static void check(struct drain *d, struct dnode *n) {
     if (node) /* the last look before the condition is ours, too */
         tell_other(d, n, node);
     n->marked = true;
+    const struct cordon_holder *h = drain_holder(d, n);
     _cleanup_free_ char *who =
-        xasprintf("is being drained by %s%s%s",
-                  str_empty(d->opts.holder.by) ? strna(d->opts.holder.id) : d->opts.holder.by,
-                  str_empty(d->opts.holder.reason) ? "" : ": ", strna(d->opts.holder.reason));
+        xasprintf("is being drained by %s%s%s", str_empty(h->by) ? strna(h->id) : h->by,
+                  str_empty(h->reason) ? "" : ": ", strna(h->reason));
     drain_record_condition(d, n, true, false, REASON_IN_PROGRESS, who);
     _cleanup_free_ char *text =
         xasprintf("%u pod%s to go, %u to stay", n->pub.total, s_of(n->pub.total), n->pub.stays);
@@ -729,7 +741,7 @@ static bool lost_hold(struct drain *d, struct dnode *n, const struct node *node)
     if (!node->unschedulable)
         drain_node_end(d, n, DRAIN_FAILED,
                        "somebody uncordoned the node during the drain: nothing more is evicted");
-    else if (!are_holder(d, node))
+    else if (!are_holder(d, n, node))
         drain_node_end(d, n, DRAIN_FAILED,
                        "somebody took our hold off the node during the drain: nothing more is "
                        "evicted");
@@ -808,7 +820,7 @@ static bool came_again(struct drain *d, struct dnode *n) {
 static void stop(struct drain *d, struct dnode *n) {
     bool began = n->pub.phase > DRAIN_WAITING;
     _cleanup_free_ char *left = remaining(n);
-    drain_node_end(d, n, DRAIN_STOPPED, "%s%s%s", d->stopped,
+    drain_node_end(d, n, DRAIN_STOPPED, "%s%s%s", n->dropped ? n->dropped : d->stopped,
                    !began  ? ": not begun"
                    : *left ? "; still there: "
                            : "",
@@ -880,7 +892,7 @@ void drain_node_step(struct drain *d, struct dnode *n) {
         if (drain_ended(phase))
             return;
         const struct node *node = same_node(d, n);
-        if (d->stopped && phase != DRAIN_UNDOING) {
+        if ((d->stopped || n->dropped) && phase != DRAIN_UNDOING) {
             if (n->asking || n->action)
                 return; /* their answers come first, so that what is said is true */
             stop(d, n);

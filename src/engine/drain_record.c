@@ -178,8 +178,8 @@ void drain_record_event(struct drain *d, struct dnode *n, bool warning, const ch
     jsonw_kstr(&w, "component", "slipway");
     jsonw_end(&w);
     jsonw_kstr(&w, "reportingComponent", "slipway");
-    add_text(&w, "reportingInstance", str_empty(d->opts.holder.by) ? "slipway" : d->opts.holder.by,
-             INSTANCE_LEN);
+    const char *by = drain_holder(d, n)->by;
+    add_text(&w, "reportingInstance", str_empty(by) ? "slipway" : by, INSTANCE_LEN);
     jsonw_kstr(&w, "firstTimestamp", now);
     jsonw_kstr(&w, "lastTimestamp", now);
     jsonw_kint(&w, "count", 1);

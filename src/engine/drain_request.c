@@ -32,6 +32,7 @@ void drain_requests_done(struct drain *d) {
 /* Counts it with the others of its sort. */
 static void count(struct drain *d, const struct request *r, int by) {
     unsigned more = (unsigned)by;
+    r->node->requests += more;
     if (r->minor)
         d->minors += more;
     else if (!r->pod && !r->confirm)
@@ -45,7 +46,7 @@ static void count(struct drain *d, const struct request *r, int by) {
 uint64_t drain_request(struct drain *d, const struct action *a, struct dnode *n, struct dpod *p,
                        struct dconfirm *c) {
     struct request *r = xnew(struct request);
-    *r = (struct request){actions_add(d->out, &d->ids, a), n, p, c, a->minor};
+    *r = (struct request){actions_add(d->out, &d->cluster->actions, a), n, p, c, a->minor};
     htab_insert(&d->requests, r);
     count(d, r, 1);
     return r->id;

@@ -302,6 +302,154 @@ static void every_phase_has_a_word_of_its_own(void **state) {
 
 /* --- whatever happens --- */
 
+/* --- nodes that come and go while it lives --- */
+
+static const struct cordon_holder slot_holder = {.id = "slot:a:1", .by = "fleetlock"};
+
+/* A drain of no node yet, whose caller cordons. */
+static void start_empty(struct drain_world *w) {
+    w->opts.cordoned = true;
+    w->opts.holder = (struct cordon_holder){0};
+    w->d = drain_new(&w->opts, &w->c, NULL, 0, dw_on_note, w);
+    dw_settle(w);
+}
+
+/* As the caller does it. */
+static void cordon_for(struct drain_world *w, const char *node, const char *id) {
+    _cleanup_free_ char *record = xasprintf(
+        "{\"v\":1,\"before\":false,\"holders\":[{\"id\":\"%s\",\"by\":\"fleetlock\"}]}", id);
+    dw_patch(w, &kind_node, NULL, node,
+             json_pack("{s:{s:{s:s}},s:{s:b}}", "metadata", "annotations", CORDON_ANNOTATION,
+                       record, "spec", "unschedulable", 1));
+    dw_show(w, &kind_node, NULL, node);
+}
+
+static void a_node_is_added_while_it_lives(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    start_empty(w);
+    assert_null(drain_node(w->d, "w0"));
+    assert_true(drain_add(w->d, "w0", &slot_holder));
+    assert_false(drain_add(w->d, "w0", &slot_holder)); /* it is there */
+    w->obedient = true;
+    dw_settle(w);
+    assert_wanted(w, ""); /* the caller cordons, and has not done so */
+    cordon_for(w, "w0", "slot:a:1");
+    dw_settle(w);
+    assert_int_equal(drain_node(w->d, "w0")->phase, DRAIN_DONE);
+    assert_wanted(w, "evict default/a\n"); /* and nothing was written to the node */
+}
+
+/* Somebody else's cordon is not the caller's, nor is that of an earlier holding. */
+static void it_begins_when_its_own_holder_has_cordoned(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    start_empty(w);
+    drain_add(w->d, "w0", &slot_holder);
+    dw_edit_node(w, "w0", "{'spec':{'unschedulable':true}}");
+    dw_pass(w, SEC(600));
+    assert_wanted(w, "");
+    cordon_for(w, "w0", "slot:a:0");
+    dw_pass(w, SEC(600));
+    assert_wanted(w, "");
+    assert_false(drain_ended(drain_node(w->d, "w0")->phase));
+    cordon_for(w, "w0", "slot:a:1");
+    dw_settle(w);
+    assert_wanted(w, "evict default/a\n");
+}
+
+static void nothing_is_evicted_from_one_that_is_uncordoned(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    start_empty(w);
+    drain_add(w->d, "w0", &slot_holder);
+    cordon_for(w, "w0", "slot:a:1");
+    dw_settle(w);
+    dw_reply(w, ACTION_EVICT, "a", KUBE_PDB_NO_BUDGET, -1);
+    dw_settle(w);
+    dw_forget(w);
+    dw_edit_node(w, "w0", "{'spec':{'unschedulable':null}}");
+    dw_pass(w, SEC(60));
+    assert_int_equal(drain_node(w->d, "w0")->phase, DRAIN_FAILED);
+    assert_wanted(w, ""); /* it is not cordoned again */
+}
+
+static void a_node_that_is_dropped_is_forgotten(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_node(w, "w1");
+    dw_pod(w, "a", "w0", "{}");
+    start_empty(w);
+    drain_add(w->d, "w0", &slot_holder);
+    cordon_for(w, "w0", "slot:a:1");
+    dw_settle(w);
+    drain_drop(w->d, "w0", "its slot is gone");
+    drain_drop(w->d, "w0", "twice is once");
+    drain_drop(w->d, "w9", "there is none");
+    dw_settle(w);
+    assert_non_null(drain_node(w->d, "w0")); /* an answer is still to come */
+    assert_false(drain_add(w->d, "w0", &slot_holder));
+    dw_reply(w, ACTION_EVICT, "a", KUBE_PDB_NO_BUDGET, -1);
+    dw_settle(w);
+    assert_null(drain_node(w->d, "w0"));
+    dw_pass(w, SEC(600));
+    assert_wanted(w, "evict default/a\n"); /* no more of it */
+    /* and comes anew, for another holder */
+    struct cordon_holder second = {.id = "slot:a:2", .by = "fleetlock"};
+    assert_true(drain_add(w->d, "w0", &second));
+    dw_settle(w);
+    assert_wanted(w, "");
+    cordon_for(w, "w0", "slot:a:2");
+    w->obedient = true;
+    dw_settle(w);
+    assert_int_equal(drain_node(w->d, "w0")->phase, DRAIN_DONE);
+    drain_drop(w->d, "w0", "it was granted");
+    dw_settle(w);
+    assert_null(drain_node(w->d, "w0"));
+}
+
+static void dropped_before_it_began(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    start_empty(w);
+    drain_add(w->d, "w0", &slot_holder);
+    drain_drop(w->d, "w0", "it is not wanted any more");
+    dw_settle(w);
+    assert_null(drain_node(w->d, "w0"));
+    cordon_for(w, "w0", "slot:a:1");
+    dw_settle(w);
+    assert_wanted(w, "");
+    assert_true(drain_over(w->d));
+}
+
+/* One that ends leaves the others alone, whatever they are called. */
+static void the_others_go_on_when_one_is_dropped(void **state) {
+    struct drain_world *w = *state;
+    static const char *const nodes[] = {"w0", "w1", "w2", "w3", "w4"};
+    static const char *const pods[] = {"p0", "p1", "p2", "p3", "p4"};
+    start_empty(w);
+    for (unsigned i = 0; i < ARRAY_LEN(nodes); i++) {
+        dw_node(w, nodes[i]);
+        dw_pod(w, pods[i], nodes[i], "{}");
+        assert_true(drain_add(w->d, nodes[i], &slot_holder));
+        cordon_for(w, nodes[i], slot_holder.id);
+    }
+    dw_settle(w);
+    assert_int_equal(dw_under_way(w, ACTION_EVICT), 5);
+    dw_obey(w, dw_open(w, ACTION_EVICT, "p2"));
+    drain_drop(w->d, "w2", "it is over");
+    dw_settle(w);
+    assert_null(drain_node(w->d, "w2"));
+    w->obedient = true;
+    dw_settle(w);
+    for (unsigned i = 0; i < ARRAY_LEN(nodes); i++)
+        if (i != 2)
+            assert_int_equal(drain_node(w->d, nodes[i])->phase, DRAIN_DONE);
+}
+
 /* A server, a watch and people that do anything at any time, from a seed. */
 struct chaos {
     struct drain_world w;
@@ -682,6 +830,12 @@ int main(void) {
         DRAIN_TEST(a_read_that_fails_is_tried_again_later),
         DRAIN_TEST(many_pods_of_one_daemonset_ask_once),
         DRAIN_TEST(every_phase_has_a_word_of_its_own),
+        DRAIN_TEST(a_node_is_added_while_it_lives),
+        DRAIN_TEST(it_begins_when_its_own_holder_has_cordoned),
+        DRAIN_TEST(nothing_is_evicted_from_one_that_is_uncordoned),
+        DRAIN_TEST(a_node_that_is_dropped_is_forgotten),
+        DRAIN_TEST(dropped_before_it_began),
+        DRAIN_TEST(the_others_go_on_when_one_is_dropped),
         cmocka_unit_test_setup_teardown(whatever_happens_it_is_safe_and_comes_to_an_end, seed_setup,
                                         seed_teardown),
         DRAIN_TEST(one_rejected_token_does_not_spoil_a_read),
