@@ -448,30 +448,54 @@ static bool is_listed(const struct survey_node *sn, enum blocker_code code) {
     return false;
 }
 
-static void tell_node(struct survey_node *sn, const struct store *events, struct arena *arena) {
+size_t survey_told(const struct store *events, const struct node *node, int64_t since,
+                   struct arena *arena, const struct survey_blocker **out) {
     VEC(struct survey_blocker) list = VEC_INIT;
     const struct object *obj;
     struct told said;
-    for (size_t i = 0; i < sn->n_blockers; i++)
-        *vec_push(&list) = sn->blockers[i];
+    for (uint32_t i = 0; (obj = store_next(events, &i));) {
+        const struct kube_event *e = (const struct kube_event *)obj;
+        if (told_about(e, node, "DrainBlocked") && told_last(e) >= since && told_parse(e, &said) &&
+            !told_over(events, node, &said))
+            *vec_push(&list) = blocker_told(&said, arena);
+    }
+    size_t n = list.len;
+    struct survey_blocker *kept = arena_alloc(arena, (n + 1) * sizeof *kept);
+    if (n)
+        memcpy(kept, list.p, n * sizeof *kept);
+    *out = kept;
+    vec_done(&list);
+    return n;
+}
+
+/* When its drain was last heard of. */
+static void hear(struct survey_node *sn, const struct store *events) {
+    const struct object *obj;
     for (uint32_t i = 0; (obj = store_next(events, &i));) {
         const struct kube_event *e = (const struct kube_event *)obj;
         if (str_same(e->object.kind, "Node") && str_same(e->object.name, sn->node->meta.name) &&
             str_starts(strna(e->reason), "Drain"))
             sn->heard = MAX_OF(sn->heard, told_last(e));
-        if (!told_about(e, sn->node, "DrainBlocked") || told_last(e) < sn->phase_since ||
-            !told_parse(e, &said) || told_over(events, sn->node, &said))
-            continue;
-        struct survey_blocker told = blocker_told(&said, arena);
+    }
+}
+
+static void tell_node(struct survey_node *sn, const struct store *events, struct arena *arena) {
+    VEC(struct survey_blocker) list = VEC_INIT;
+    const struct survey_blocker *told;
+    size_t n = survey_told(events, sn->node, sn->phase_since, arena, &told);
+    hear(sn, events);
+    for (size_t i = 0; i < sn->n_blockers; i++)
+        *vec_push(&list) = sn->blockers[i];
+    for (size_t i = 0; i < n; i++) {
         struct survey_blocker *same = NULL;
         for (size_t k = 0; k < list.len && !same; k++)
-            if (list.p[k].code == told.code && streq(list.p[k].object, told.object))
+            if (list.p[k].code == told[i].code && streq(list.p[k].object, told[i].object))
                 same = &list.p[k];
         if (same) {
-            same->since = same->since ? MIN_OF(same->since, told.since) : told.since;
+            same->since = same->since ? MIN_OF(same->since, told[i].since) : told[i].since;
             same->told = true;
-        } else if (!is_seen(told.code) && !is_listed(sn, told.code)) {
-            *vec_push(&list) = told;
+        } else if (!is_seen(told[i].code) && !is_listed(sn, told[i].code)) {
+            *vec_push(&list) = told[i];
         }
     }
     keep_blockers(arena, list.p, list.len, sn);

@@ -80,6 +80,10 @@ void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,
 /* Adds what the drains at work have told about their nodes: Events DrainBlocked of this drain that
  * no later DrainUnblocked takes back, where a look at the cluster does not show the same. */
 void survey_tell(struct survey *s, const struct store *events, struct arena *arena);
+/* What the drain of that node has told since then and has not taken back, in no order. Texts are
+ * the arena's or the store's. */
+size_t survey_told(const struct store *events, const struct node *node, int64_t since,
+                   struct arena *arena, const struct survey_blocker **out);
 /* Whether it holds up a drain that has begun: what needs a flag at the start does not. */
 bool survey_holds(const struct survey_blocker *b);
 /* Adds what checks of storage, databases and quorums say to a drain of each node, or to what comes

@@ -269,6 +269,13 @@ static void what_a_drain_has_told(void **state) {
     add_event(&w, events, "h", "n2", "DrainBlocked", "07:55:00", "LastReplica x/pvc-2: other");
     survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].phase, NODE_DRAINING);
+    const struct survey_blocker *told;
+    /* all of it, also what can be seen: LastReplica and PDBNoBudget; and with the earlier one */
+    int64_t minute = INT64_C(60) * 1000000;
+    assert_int_equal(survey_told(events, s.nodes[0].node, NOW - 10 * minute, &arena, &told), 2);
+    assert_true(told[0].told && told[1].told);
+    assert_int_equal(survey_told(events, s.nodes[0].node, NOW - 20 * minute, &arena, &told), 3);
+    assert_int_equal(survey_told(events, s.nodes[0].node, NOW, &arena, &told), 0);
     survey_tell(&s, events, &arena);
     assert_int_equal(s.nodes[0].phase, NODE_BLOCKED);
     assert_int_equal(s.nodes[0].n_blockers, 1);

@@ -1,0 +1,331 @@
+/* Tests of src/engine/keeper_hold.c: holdings, and the Nodes that are changed for them. */
+#include "engine/keeper.h"
+
+#include "support/keeper_world.h"
+
+/* Granted and told. */
+static void granted(struct kw *w) {
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    assert_slots(w, "w1 granted");
+}
+
+/* Taken, and a pod does not go. */
+static void draining(struct kw *w) {
+    w->lazy_pods = true;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_DRAINING);
+    assert_slots(w, "w1 taken");
+    assert_true(kw_is_cordoned(w, "w1"));
+}
+
+static void a_report_without_a_reboot_is_not_believed_at_once(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_renew(w, "w1");
+    kw_pass(w, SEC(250));
+    assert_slots(w, "w1 steady"); /* it may still be on its way down */
+    kw_renew(w, "w1");
+    kw_pass(w, SEC(60));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* Its status says Ready, and is from before it went. */
+static void ready_is_believed_when_something_has_moved(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    kw_edit(w, &kind_node, NULL, "w1", "{'status':{'nodeInfo':{'bootID':'boot-2'}}}");
+    kw_pass(w, SEC(600));
+    assert_slots(w, "w1 granted");
+    kw_renew(w, "w1");
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+static void one_that_comes_back_without_a_report_is_released(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+}
+
+static void a_granted_slot_is_never_taken_back_by_time(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    kw_pass(w, SEC(86400));
+    assert_slots(w, "w1 granted");
+    kw_status(w, "w1", false, 1);
+    kw_pass(w, SEC(86400));
+    assert_slots(w, "w1 granted");
+    assert_true(kw_is_cordoned(w, "w1"));
+}
+
+static void a_taken_slot_that_nobody_asks_for_is_put_back(void **state) {
+    struct kw *w = *state;
+    draining(w);
+    kw_pass(w, SEC(1700));
+    assert_slots(w, "w1 taken");
+    kw_pass(w, SEC(200));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+static void a_drained_slot_that_nobody_asks_for_is_put_back(void **state) {
+    struct kw *w = *state;
+    draining(w);
+    kw_delete(w, &kind_pod, "default", "p1");
+    kw_pass(w, SEC(1700));
+    assert_slots(w, "w1 drained");
+    kw_pass(w, SEC(200));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* And one that does ask keeps it, however long the drain takes. */
+static void a_taken_slot_that_is_asked_for_is_kept(void **state) {
+    struct kw *w = *state;
+    draining(w);
+    for (unsigned i = 0; i < 12; i++) {
+        kw_pass(w, SEC(700));
+        assert_true(kw_answer(w, 1, "w1", KEEPER_MAY_GO)->say != KEEPER_GO);
+    }
+    assert_slots(w, "w1 taken");
+}
+
+static void one_that_reports_while_it_is_drained_is_put_back(void **state) {
+    struct kw *w = *state;
+    draining(w);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+    assert_int_equal(kw_pods_on(w, "w1"), 1);
+}
+
+/* The next holding of the same node is drained anew, whatever is left of the last one's drain. */
+static void every_holding_is_drained_anew(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    kw_pod(w, "w1");
+    kw_settle(w);
+    w->lazy_pods = true;
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_DRAINING);
+    kw_pass(w, SEC(60));
+    assert_slots(w, "w1 taken");
+    assert_int_equal(kw_pods_on(w, "w1"), 1);
+}
+
+/* Also when something of it is still under way: it was done, and is nothing of this one's. */
+static void what_is_left_of_an_earlier_drain_does_not_count(void **state) {
+    struct kw *w = *state;
+    w->opts.drain.keep_record = true;
+    w->hold_minor = true;
+    granted(w);
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    kw_pod(w, "w1");
+    kw_settle(w);
+    assert_non_null(drain_node(keeper_drain(w->r[0].k), "w1"));
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_DRAINING);
+    assert_slots(w, "w1 taken");
+    w->hold_minor = false;
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 drained");
+    assert_int_equal(kw_pods_on(w, "w1"), 0);
+}
+
+static void one_that_somebody_uncordons_while_it_is_drained(void **state) {
+    struct kw *w = *state;
+    draining(w);
+    kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+    assert_string_equal(kw_cordon(w, "w1"), "");
+    assert_int_equal(kw_pods_on(w, "w1"), 1);
+}
+
+static void one_that_somebody_uncordons_when_it_is_drained(void **state) {
+    struct kw *w = *state;
+    draining(w);
+    kw_delete(w, &kind_pod, "default", "p1");
+    kw_pass(w, SEC(2));
+    assert_slots(w, "w1 drained");
+    kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+static void a_node_that_is_deleted_gives_its_slot_back(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    kw_delete(w, &kind_node, NULL, "w1");
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+}
+
+/* Another one of that name has nothing of it. */
+static void a_node_that_is_made_anew_gets_nothing_of_the_old_one(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    w->r[0].frozen = true;
+    kw_delete(w, &kind_node, NULL, "w1");
+    kw_put(w, &kind_node,
+           "{'metadata':{'name':'w1','uid':'uid-new'},'spec':{},'status':{'nodeInfo':{'bootID':"
+           "'boot-1'},'conditions':[{'type':'Ready','status':'True'}]}}");
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_BLOCKED);
+    w->r[0].frozen = false;
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* Of a leader that was frozen while it lost the slot, and cordoned afterwards. */
+static void a_cordon_of_a_holding_that_is_over_is_swept(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    kw_edit(w, &kind_node, NULL, "w1",
+            "{'metadata':{'annotations':{'" CORDON_ANNOTATION
+            "':'{\\\"v\\\":1,\\\"before\\\":false,"
+            "\\\"holders\\\":[{\\\"id\\\":\\\"slot:default:0123456789abcdef\\\","
+            "\\\"by\\\":\\\"fleetlock\\\"}]}'}},'spec':{'unschedulable':true}}");
+    kw_pass(w, SEC(5));
+    assert_string_equal(kw_cordon(w, "w1"), "");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+static void cordons_of_others_are_not(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    static const char *const ids[] = {"cli/bob", "slot:other:0123456789abcdef"};
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        kw_edit(w, &kind_node, NULL, "w1",
+                "{'metadata':{'annotations':{'" CORDON_ANNOTATION
+                "':'{\\\"v\\\":1,\\\"before\\\":false,\\\"holders\\\":[{\\\"id\\\":\\\"%s\\\","
+                "\\\"by\\\":\\\"x\\\"}]}'}},'spec':{'unschedulable':true}}",
+                ids[i]);
+        kw_pass(w, SEC(60));
+        assert_non_null(strstr(kw_cordon(w, "w1"), ids[i]));
+        assert_true(kw_is_cordoned(w, "w1"));
+    }
+}
+
+/* Somebody else's cordon stays when ours goes. */
+static void what_others_hold_stays_cordoned(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_edit(w, &kind_node, NULL, "w1",
+            "{'metadata':{'annotations':{'" CORDON_ANNOTATION
+            "':'{\\\"v\\\":1,\\\"before\\\":false,\\\"holders\\\":[{\\\"id\\\":\\\"cli/bob\\\","
+            "\\\"by\\\":\\\"bob\\\"}]}'}},'spec':{'unschedulable':true}}");
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    assert_true(kw_is_cordoned(w, "w1"));
+    assert_null(strstr(kw_cordon(w, "w1"), "slot:"));
+}
+
+static void the_marks_of_the_seed_are_kept(void **state) {
+    struct kw *w = *state;
+    w->opts.seed_marks = true;
+    granted(w);
+    assert_string_equal(kw_mark(w, "w1"), "Rebooting");
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(5));
+    assert_string_equal(kw_mark(w, "w1"), "Ready");
+    assert_slots(w, "");
+}
+
+/* A Node is written when it was read, and the record after it. */
+static void the_node_is_read_then_the_record_then_it_is_written(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    str_reset(&w->wanted);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    assert_non_null(strstr(str_get(&w->wanted), "read nodes w1\n"
+                                                "read configmaps slipway-slots-default\n"
+                                                "patch nodes w1\n"));
+}
+
+/* The slot was let go while its Node was being read: it is not cordoned any more. */
+static void a_cordon_that_is_not_wanted_any_more_is_not_written(void **state) {
+    struct kw *w = *state;
+    struct kw_replica *r = &w->r[0];
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+    for (unsigned i = 0; i < 100 && !dw_count(&w->wanted, "read nodes w1\n"); i++) {
+        kw_round(r);
+        kw_set_time(w, w->now.mono + MSEC(5));
+    }
+    assert_slots(w, "w1 taken");
+    r->late[KW_MAPS] = true;
+    assert_false(kw_is_cordoned(w, "w1"));
+    kw_set_record(w, "{'v':1,'fence':1,'slots':[],'waiting':[]}"); /* somebody has taken it away */
+    kw_pass(w, SEC(60));
+    assert_int_equal(dw_count(&w->wanted, "patch nodes w1\n"), 0);
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* What kept the drain from going on may be gone after a while. */
+static void a_drain_that_failed_is_begun_again(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    w->fault.verb = ACTION_EVICT;
+    w->fault.kind = &kind_pod;
+    w->fault.outcome = KUBE_FORBIDDEN;
+    w->fault.times = 1;
+    kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+    kw_pass(w, SEC(300));
+    assert_slots(w, "w1 drained");
+    assert_int_equal(kw_pods_on(w, "w1"), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        KEEPER_TEST(a_report_without_a_reboot_is_not_believed_at_once),
+        KEEPER_TEST(ready_is_believed_when_something_has_moved),
+        KEEPER_TEST(one_that_comes_back_without_a_report_is_released),
+        KEEPER_TEST(a_granted_slot_is_never_taken_back_by_time),
+        KEEPER_TEST(a_taken_slot_that_nobody_asks_for_is_put_back),
+        KEEPER_TEST(a_drained_slot_that_nobody_asks_for_is_put_back),
+        KEEPER_TEST(a_taken_slot_that_is_asked_for_is_kept),
+        KEEPER_TEST(one_that_reports_while_it_is_drained_is_put_back),
+        KEEPER_TEST(every_holding_is_drained_anew),
+        KEEPER_TEST(what_is_left_of_an_earlier_drain_does_not_count),
+        KEEPER_TEST(one_that_somebody_uncordons_while_it_is_drained),
+        KEEPER_TEST(one_that_somebody_uncordons_when_it_is_drained),
+        KEEPER_TEST(a_node_that_is_deleted_gives_its_slot_back),
+        KEEPER_TEST(a_node_that_is_made_anew_gets_nothing_of_the_old_one),
+        KEEPER_TEST(a_cordon_of_a_holding_that_is_over_is_swept),
+        KEEPER_TEST(cordons_of_others_are_not),
+        KEEPER_TEST(what_others_hold_stays_cordoned),
+        KEEPER_TEST(the_marks_of_the_seed_are_kept),
+        KEEPER_TEST(the_node_is_read_then_the_record_then_it_is_written),
+        KEEPER_TEST(a_cordon_that_is_not_wanted_any_more_is_not_written),
+        KEEPER_TEST(a_drain_that_failed_is_begun_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
