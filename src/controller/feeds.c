@@ -1,0 +1,216 @@
+/* The controller's picture of the cluster. */
+#include "controller/feeds.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "base/vec.h"
+#include "kube/reflector.h"
+#include "model/own.h"
+
+enum {
+    SAID_EVERY = 60, /* seconds between two lines about the same trouble */
+    POLL = 3,        /* seconds between two lists where watching is forbidden */
+};
+
+struct feed {
+    struct feeds *feeds;
+    const struct kind *kind;
+    char *node, *selector; /* of the pods of one node */
+    struct reflector *reflector;
+    bool ready;
+    bool optional; /* a cluster may do without */
+    int64_t said;  /* monotonic: the last line about it */
+};
+
+struct feeds {
+    struct kube_client *client;
+    struct feeds_opts opts;
+    VEC(struct feed *) list;
+    uint64_t seeds;
+};
+
+static void on_synced(void *arg) {
+    struct feed *f = arg;
+    f->ready = true;
+    f->feeds->opts.synced(f->feeds->opts.arg);
+}
+
+static void on_problem(void *arg, enum kube_outcome outcome, const char *message,
+                       int64_t retry_in) {
+    struct feed *f = arg;
+    int64_t now = loop_now(f->feeds->client->loop);
+    (void)retry_in;
+    if (f->optional && outcome == KUBE_NOT_FOUND) {
+        if (!f->ready)
+            on_synced(f);
+        return;
+    }
+    if (f->said && now - f->said < SEC(SAID_EVERY))
+        return;
+    f->said = now;
+    log_warn(f->feeds->opts.log, "cannot watch %s: %s; trying again", f->kind->resource, message);
+}
+
+static void on_recovered(void *arg) {
+    struct feed *f = arg;
+    if (f->said)
+        log_info(f->feeds->opts.log, "watching %s works again", f->kind->resource);
+    f->said = 0;
+}
+
+static struct feed *add(struct feeds *feeds, struct store *store, struct reflector_options opts,
+                        struct feed *f) {
+    f->feeds = feeds;
+    f->kind = store_kind(store);
+    opts.seed = feeds->opts.seed + ++feeds->seeds;
+    opts.poll = SEC(POLL);
+    opts.synced = on_synced;
+    opts.problem = on_problem;
+    opts.recovered = on_recovered;
+    opts.arg = f;
+    *vec_push(&feeds->list) = f;
+    f->reflector = reflector_new(feeds->client, store, &opts);
+    return f;
+}
+
+static void add_all(struct feeds *feeds, struct store *store) {
+    add(feeds, store, (struct reflector_options){0}, xnew(struct feed));
+}
+
+static void add_optional(struct feeds *feeds, struct store *store) {
+    struct feed *f = xnew(struct feed);
+    f->optional = true;
+    add(feeds, store, (struct reflector_options){0}, f);
+}
+
+#define CHANGE_OF(what)                                                                            \
+    static void on_##what(void *arg, const struct object *before, const struct object *after) {    \
+        struct feeds *f = arg;                                                                     \
+        f->opts.changed(f->opts.arg, &kind_##what, before, after);                                 \
+    }
+CHANGE_OF(node)
+CHANGE_OF(pod)
+CHANGE_OF(pdb)
+CHANGE_OF(volume_attachment)
+CHANGE_OF(replica_set)
+CHANGE_OF(stateful_set)
+CHANGE_OF(deployment)
+CHANGE_OF(config_map)
+CHANGE_OF(policy)
+CHANGE_OF(maintenance)
+
+struct feeds *feeds_new(struct kube_client *client, const struct feeds_opts *opts) {
+    struct feeds *f = xnew(struct feeds);
+    struct cluster *c = opts->cluster;
+    f->client = client;
+    f->opts = *opts;
+    store_listen(c->nodes, on_node, f);
+    store_listen(c->pods, on_pod, f);
+    store_listen(c->budgets, on_pdb, f);
+    store_listen(c->attachments, on_volume_attachment, f);
+    store_listen(c->replica_sets, on_replica_set, f);
+    store_listen(c->stateful_sets, on_stateful_set, f);
+    store_listen(c->deployments, on_deployment, f);
+    store_listen(opts->maps, on_config_map, f);
+    store_listen(opts->policies, on_policy, f);
+    store_listen(opts->maintenances, on_maintenance, f);
+    add_all(f, c->nodes);
+    add_all(f, c->budgets);
+    add_all(f, c->attachments);
+    add(f, opts->maps,
+        (struct reflector_options){.ns = opts->ns, .label_selector = opts->maps_selector},
+        xnew(struct feed));
+    add_optional(f, opts->policies);
+    add_optional(f, opts->maintenances);
+    if (opts->owners) {
+        c->owners_watched = true;
+        add_all(f, c->replica_sets);
+        add_all(f, c->stateful_sets);
+        add_all(f, c->deployments);
+    }
+    return f;
+}
+
+static void feed_free(struct feed *f) {
+    reflector_free(f->reflector);
+    free(f->node);
+    free(f->selector);
+    free(f);
+}
+
+void feeds_free(struct feeds *f) {
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->list.len; i++)
+        feed_free(f->list.p[i]);
+    vec_done(&f->list);
+    free(f);
+}
+
+bool feeds_ready(const struct feeds *f) {
+    for (size_t i = 0; i < f->list.len; i++)
+        if (!f->list.p[i]->node && !f->list.p[i]->ready)
+            return false;
+    return true;
+}
+
+/* --- the pods of a node --- */
+
+static bool is_on_node(const struct object *obj, const void *arg) {
+    return str_same(((const struct pod *)obj)->node_name, arg);
+}
+
+static struct feed *find(const struct feeds *f, const char *node) {
+    for (size_t i = 0; i < f->list.len; i++)
+        if (f->list.p[i]->node && streq(f->list.p[i]->node, node))
+            return f->list.p[i];
+    return NULL;
+}
+
+void feeds_watch(struct feeds *f, const char *node) {
+    if (find(f, node))
+        return;
+    struct feed *one = xnew(struct feed);
+    one->node = xstrdup(node);
+    one->selector = xasprintf("spec.nodeName=%s", node);
+    add(f, f->opts.cluster->pods,
+        (struct reflector_options){.field_selector = one->selector,
+                                   .scope = {is_on_node, one->node}},
+        one);
+}
+
+void feeds_unwatch(struct feeds *f, const char *node) {
+    for (size_t i = 0; i < f->list.len; i++) {
+        struct feed *one = f->list.p[i];
+        if (!one->node || !streq(one->node, node))
+            continue;
+        f->list.p[i] = f->list.p[--f->list.len];
+        reflector_free(one->reflector);
+        one->reflector = NULL;
+        store_drop_scope(f->opts.cluster->pods, (struct store_scope){is_on_node, one->node});
+        feed_free(one);
+        return;
+    }
+}
+
+bool feeds_knows(const struct feeds *f, const char *node) {
+    const struct feed *one = find(f, node);
+    return one && one->ready;
+}
+
+void feeds_each(struct feeds *f, void (*fn)(void *arg, const char *node), void *arg) {
+    for (size_t i = f->list.len; i-- > 0;) {
+        struct feed *one = i < f->list.len ? f->list.p[i] : NULL;
+        if (!one || !one->node)
+            continue;
+        _cleanup_free_ char *name = xstrdup(one->node);
+        fn(arg, name);
+    }
+}
+
+struct store_scope feeds_scope(const struct feeds *f, const char *node) {
+    const struct feed *one = find(f, node);
+    return one ? (struct store_scope){is_on_node, one->node} : (struct store_scope){0};
+}

@@ -1,0 +1,174 @@
+/* Who carries an operation out. */
+#include "controller/operate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "base/vec.h"
+#include "net/child.h"
+
+enum {
+    COMMAND_S = 600, /* a command that takes longer is killed */
+    OUTPUT_MAX = 64 << 10,
+};
+
+struct work {
+    struct operators *operators;
+    char *maintenance;
+    char *failure; /* known before anything was begun */
+    struct child *child;
+    struct kube_op *op;
+    struct loop_timer *later;
+};
+
+struct operators {
+    struct kube_client *client;
+    struct operators_opts opts;
+    VEC(struct work *) list;
+};
+
+struct operators *operators_new(struct kube_client *client, const struct operators_opts *opts) {
+    struct operators *o = xnew(struct operators);
+    o->client = client;
+    o->opts = *opts;
+    return o;
+}
+
+static void work_free(struct work *w) {
+    loop_timer_free(w->later);
+    free(w->maintenance);
+    free(w->failure);
+    free(w);
+}
+
+void operators_free(struct operators *o) {
+    if (!o)
+        return;
+    for (size_t i = 0; i < o->list.len; i++) {
+        child_cancel(o->list.p[i]->child);
+        if (o->list.p[i]->op)
+            kube_op_cancel(o->list.p[i]->op);
+        work_free(o->list.p[i]);
+    }
+    vec_done(&o->list);
+    free(o);
+}
+
+static void over(struct work *w, const char *failure) {
+    struct operators *o = w->operators;
+    for (size_t i = 0; i < o->list.len; i++)
+        if (o->list.p[i] == w) {
+            o->list.p[i] = o->list.p[--o->list.len];
+            break;
+        }
+    o->opts.ended(o->opts.arg, w->maintenance, failure);
+    work_free(w);
+}
+
+/* --- commands --- */
+
+/* Its own words: they go into the status of the Maintenance, so they are cut and cleaned. */
+static void add_said(struct str *why, const struct child_end *end) {
+    _cleanup_str_ struct str all = STR_INIT;
+    str_addn(&all, end->err_out, end->err_len);
+    _cleanup_free_ char *said = kube_snippet(&all);
+    if (*said)
+        str_addf(why, ": %s", said);
+}
+
+static void on_child(void *arg, const struct child_end *end) {
+    struct work *w = arg;
+    _cleanup_str_ struct str why = STR_INIT;
+    w->child = NULL;
+    if (end->error == -ETIMEDOUT)
+        str_addf(&why, "the command was killed: it has taken more than %d s", COMMAND_S);
+    else if (end->error == -EFBIG)
+        str_addf(&why, "the command was killed: it has printed more than %d bytes", OUTPUT_MAX);
+    else if (end->error)
+        str_addf(&why, "how the command has ended is not known: %s", strerror(-end->error));
+    else if (end->signal)
+        str_addf(&why, "the command was ended by signal %d", end->signal);
+    else if (end->exit_code)
+        str_addf(&why, "the command has ended with status %d", end->exit_code);
+    if (why.len)
+        add_said(&why, end);
+    over(w, why.len ? str_get(&why) : NULL);
+}
+
+static void run(struct work *w, const struct maintenance *m) {
+    struct operators *o = w->operators;
+    _cleanup_err_ struct err err = ERR_INIT;
+    _cleanup_free_ char *node = xasprintf("SLIPWAY_NODE=%s", m->node),
+                        *operation = xasprintf("SLIPWAY_OPERATION=%s", m->operation),
+                        *name = xasprintf("SLIPWAY_MAINTENANCE=%s", m->meta.name);
+    const char *env[] = {node, operation, name, NULL};
+    const char *const *command = m->executor->exec->command;
+    if (!list_len(command)) {
+        w->failure = xstrdup("the command is empty");
+        return;
+    }
+    VEC(const char *) argv = VEC_INIT;
+    for (size_t i = 0; i < list_len(command); i++)
+        *vec_push(&argv) = command[i];
+    *vec_push(&argv) = NULL;
+    int rc = child_start(o->client->loop,
+                         &(struct child_spec){.argv = argv.p,
+                                              .env = env,
+                                              .max_stdout = OUTPUT_MAX,
+                                              .max_stderr = OUTPUT_MAX,
+                                              .timeout = SEC(COMMAND_S)},
+                         on_child, w, &w->child, &err);
+    vec_done(&argv);
+    if (rc)
+        str_replace(&w->failure, err_msg(&err));
+}
+
+/* --- the simulator's machines --- */
+
+static void on_patched(void *arg, struct kube_reply *reply) {
+    struct work *w = arg;
+    w->op = NULL;
+    over(w, reply->outcome == KUBE_OK ? NULL : reply->message);
+}
+
+static void ask_machine(struct work *w, const struct maintenance *m) {
+    const char *what = str_same(m->operation, "Shutdown") ? "off" : "reboot";
+    _cleanup_free_ char *body =
+        xasprintf("{\"metadata\":{\"annotations\":{\"sim.slipway.dev/do\":\"%s\"}}}", what);
+    w->op =
+        kube_patch(w->operators->client, &(struct kube_write){.kind = &kind_node, .name = m->node},
+                   KUBE_PATCH_MERGE, body, on_patched, w);
+}
+
+/* --- beginning --- */
+
+static void on_later(void *arg) {
+    struct work *w = arg;
+    over(w, w->failure);
+}
+
+void operators_begin(struct operators *o, const struct maintenance *m) {
+    struct work *w = xnew(struct work);
+    w->operators = o;
+    w->maintenance = xstrdup(m->meta.name);
+    *vec_push(&o->list) = w;
+    log_info(o->opts.log, "maintenance %s: %s of node %s begins", m->meta.name, m->operation,
+             m->node);
+    const struct own_executor *e = m->executor;
+    if (e && e->exec && o->opts.commands)
+        run(w, m);
+    else if (e && e->exec)
+        w->failure = xstrdup("commands are not allowed: the controller was begun without "
+                             "--allow-commands");
+    else if (e && e->sim)
+        ask_machine(w, m);
+    else
+        w->failure = xstrdup("nobody is there who could do that");
+    if (!w->failure)
+        return;
+    w->later = loop_timer_new(o->client->loop, on_later, w);
+    loop_timer_set(w->later, 0);
+}

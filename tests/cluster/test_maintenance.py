@@ -1,0 +1,127 @@
+"""Maintenances on a real cluster: what `kubectl apply` of one does, and what deleting it does, in every phase."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from context import Context, limit
+from test_fleetlock import Fleet
+
+GROUP = "/apis/slipway.dev/v1alpha1"
+
+# What stands for a machine: told to reboot, it comes back with another boot, as its kubelet would say it.
+REBOOT = """
+import datetime, json, os, subprocess, sys, uuid
+kubectl, kubeconfig, log, node = sys.argv[1], sys.argv[2], sys.argv[3], os.environ["SLIPWAY_NODE"]
+open(log, "a").write(node + "\\n")
+run = lambda *a: subprocess.run([kubectl, "--kubeconfig", kubeconfig, *a], check=True, capture_output=True, text=True).stdout
+now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+found = json.loads(run("get", "node", node, "-o", "json"))
+conditions = [c | {"lastHeartbeatTime": now} for c in found["status"]["conditions"]]
+run("patch", "node", node, "--subresource=status", "--type=merge", "-p",
+    json.dumps({"status": {"nodeInfo": {"bootID": str(uuid.uuid4())}, "conditions": conditions}}))
+"""
+
+
+class Yard(Fleet):
+    def __init__(self, ctx: Context, nodes: int = 3) -> None:
+        super().__init__(ctx, nodes)
+        ctx.once("definitions", self.define)
+        self.script, self.log = ctx.tmp / "reboot.py", ctx.tmp / "reboots"
+        self.script.write_text(REBOOT)
+        self.made: list[str] = []
+        ctx.undo(self.forget)
+
+    def forget(self) -> None:
+        for name in self.made:
+            if not self.gone(name):
+                self.api.patch(f"{GROUP}/maintenances/{name}", {"metadata": {"finalizers": None}})
+            self.api.raw("DELETE", f"{GROUP}/maintenances/{name}")
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, str(self.script), str(self.ctx.cluster.binaries.path("kubectl")), str(self.ctx.cluster.admin), str(self.log)]
+
+    def make(self, node: str, operation: str = "Reboot", **spec: object) -> str:
+        name = self.ctx.unique("m")
+        body = {"apiVersion": "slipway.dev/v1alpha1", "kind": "Maintenance", "metadata": {"name": name},
+                "spec": {"node": node, "operation": operation} | spec}
+        if operation != "Drain":
+            body["spec"].setdefault("executor", {"exec": {"command": self.command}})
+        self.ctx.cluster.kubectl("apply", "-f", "-", input=json.dumps(body))
+        self.made.append(name)
+        return name
+
+    def get(self, name: str) -> dict:
+        return self.api.get(f"{GROUP}/maintenances/{name}")
+
+    def phase(self, name: str) -> str | None:
+        return self.get(name).get("status", {}).get("phase")
+
+    def gone(self, name: str) -> bool:
+        return self.api.raw("GET", f"{GROUP}/maintenances/{name}")[0] == 404
+
+    def reboots(self) -> list[str]:
+        return self.log.read_text().split() if self.log.exists() else []
+
+
+@limit(600)
+def test_a_reboot(ctx: Context) -> None:
+    """Applied, it is drained, rebooted once, and back in service; kubectl wait sees it."""
+    yard = Yard(ctx)
+    yard.pods()
+    yard.controller("--allow-commands")
+    machine = yard.machines[0]
+    before = machine.node["status"]["nodeInfo"]["bootID"]
+    name = yard.make(machine.name, reason="kernel update")
+    ctx.cluster.kubectl("wait", "--for=condition=Complete", f"maintenance/{name}", "--timeout=120s")
+    found = yard.get(name)["status"]
+    assert found["phase"] == "Complete" and yard.reboots() == [machine.name], (found, yard.reboots())
+    assert found["bootBefore"] == before and found["bootAfter"] == machine.node["status"]["nodeInfo"]["bootID"] != before, found
+    steps = [t["to"] for t in found["journal"]]
+    assert steps == ["Queued", "Draining", "Granted", "Operating", "Returning", "Restoring", "Uncordoning", "Settling", "Complete"], steps
+    assert not machine.cordoned and yard.holders() == []
+    ctx.cluster.kubectl("delete", "maintenance", name, "--timeout=60s")
+
+
+@limit(600)
+def test_a_drain_is_held_until_it_is_deleted(ctx: Context) -> None:
+    yard = Yard(ctx)
+    yard.pods()
+    yard.controller()
+    machine = yard.machines[0]
+    name = yard.make(machine.name, "Drain")
+    ctx.wait_for(lambda: yard.phase(name) == "Granted", 90, "it to be drained")
+    assert machine.cordoned and yard.holders() == [machine.name]
+    other = yard.make(yard.machines[1].name, "Drain")
+    ctx.wait_for(lambda: yard.get(other).get("status", {}).get("blocker", {}).get("code") == "MaxUnavailableReached", 60, "why it waits")
+    ctx.cluster.kubectl("delete", "maintenance", name, "--timeout=60s")
+    assert not machine.cordoned
+    ctx.wait_for(lambda: yard.phase(other) == "Granted", 90, "the turn of the other one")
+
+
+@limit(600)
+def test_an_operation_that_fails(ctx: Context) -> None:
+    """It halts, and somebody has to say how it goes on: here once more, and then it works."""
+    yard = Yard(ctx)
+    yard.controller("--allow-commands")
+    machine = yard.machines[0]
+    name = yard.make(machine.name, executor={"exec": {"command": [sys.executable, "-c", "import sys; sys.exit('no power')"]}})
+    ctx.wait_for(lambda: yard.phase(name) == "Halted", 90, "it to halt")
+    assert machine.cordoned and "no power" in json.dumps(yard.get(name)["status"]["conditions"]), yard.get(name)["status"]
+    ctx.cluster.kubectl("annotate", "maintenance", name, "slipway.dev/word=abort")
+    ctx.wait_for(lambda: yard.phase(name) == "Cancelled", 90, "it to be given up")
+    assert not machine.cordoned and yard.holders() == []
+
+
+@limit(600)
+def test_commands_have_to_be_allowed(ctx: Context) -> None:
+    yard = Yard(ctx)
+    yard.controller()
+    name = yard.make(yard.machines[0].name)
+    ctx.wait_for(lambda: yard.phase(name) == "Halted", 90, "it to halt")
+    assert "--allow-commands" in json.dumps(yard.get(name)["status"]["conditions"]) and yard.reboots() == []
+    yard.api.delete(f"{GROUP}/maintenances/{name}")
+    ctx.wait_for(lambda: yard.gone(name), 60, "it to be gone")
+    assert not yard.machines[0].cordoned

@@ -1,0 +1,267 @@
+/* Tests of src/controller/controller.c: the whole of it, one or two replicas, against a simulated
+ * cluster. */
+#include "controller/controller.h"
+
+#include "support/drain_site.h" /* before cmocka, whose fail() is a macro */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/cordon.h"
+#include "engine/keeper.h"
+
+#define RECORD  "/api/v1/namespaces/default/configmaps/slipway-slots-default"
+#define RECORDS "/api/v1/namespaces/default/configmaps?labelSelector=slipway.dev/slots"
+#define LEASE   "/apis/coordination.k8s.io/v1/namespaces/default/leases/slipway-controller"
+
+struct fixture {
+    struct drain_site s;
+    struct controller *c[2];
+    unsigned stopped;
+};
+
+static int setup(void **state) {
+    struct fixture *f = xnew(struct fixture);
+    drain_site_init(&f->s, 3);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    controller_free(f->c[0]);
+    controller_free(f->c[1]);
+    drain_site_done(&f->s);
+    free(f);
+    return 0;
+}
+
+#define CONTROLLER_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static void begin(struct fixture *f, unsigned i) {
+    struct controller_opts opts = {
+        .ns = "default", .identity = i ? "second" : "first", .log = &f->s.log, .seed = 100 + i};
+    assert_int_equal(controller_new(&f->s.client, &opts, &f->c[i], NULL), 0);
+}
+
+/* As if the process was killed. */
+static void end(struct fixture *f, unsigned i) {
+    controller_free(f->c[i]);
+    f->c[i] = NULL;
+}
+
+static const json_t *read_now(struct fixture *f, const char *target) {
+    pace_catch_up(f->s.pace);
+    return sim_ask(&f->s.sim, 200, "GET", target, NULL);
+}
+
+/* "w0 drained": who holds slots; "" also when there is no record yet. Valid until the next
+ * call. */
+static const char *slots(struct fixture *f) {
+    static char text[256];
+    size_t at = 0, i;
+    const json_t *one;
+    _cleanup_json_ json_t *record =
+        json_loads(sim_str(read_now(f, RECORDS), "items.0.data.slots"), 0, NULL);
+    text[0] = '\0';
+    json_array_foreach(json_object_get(record, "slots"), i, one) at +=
+        (size_t)snprintf(text + at, sizeof text - at, "%s%s %s", i ? ", " : "",
+                         sim_str(one, "node"), sim_str(one, "state"));
+    return text;
+}
+
+static int64_t fence(struct fixture *f) {
+    _cleanup_json_ json_t *record =
+        json_loads(sim_str(read_now(f, RECORDS), "items.0.data.slots"), 0, NULL);
+    return sim_int(record, "fence");
+}
+
+/* Somebody has asked for w0: as a replica would have written it. */
+static void ask_for_w0(struct fixture *f) {
+    char now[TIMEFMT_LEN];
+    time_format(loop_wall(f->s.loop), false, now);
+    _cleanup_free_ char *json = xasprintf(
+        "{'metadata':{'name':'slipway-slots-default','labels':{'slipway.dev/slots':"
+        "'default'}},'data':{'slots':'{\\\"v\\\":1,\\\"fence\\\":0,\\\"slots\\\":[],"
+        "\\\"waiting\\\":[{\\\"node\\\":\\\"w0\\\",\\\"operation\\\":\\\"Reboot\\\","
+        "\\\"by\\\":\\\"fleetlock\\\",\\\"since\\\":\\\"%s\\\",\\\"asked\\\":\\\"%s\\\"}]}'}}",
+        now, now);
+    site_post(&f->s, "/api/v1/namespaces/default/configmaps", json);
+}
+
+static bool is_cordoned(struct fixture *f, const char *node) {
+    _cleanup_free_ char *target = xasprintf("/api/v1/nodes/%s", node);
+    return json_is_true(sim_at(read_now(f, target), "spec.unschedulable"));
+}
+
+/* --- one --- */
+
+static void it_leads_and_adopts_the_record(void **state) {
+    struct fixture *f = *state;
+    begin(f, 0);
+    assert_string_equal(controller_fleetlock_address(f->c[0]), "");
+    assert_string_equal(controller_http_address(f->c[0]), "");
+    drain_site_pass(&f->s, SEC(10));
+    assert_string_equal(sim_str(read_now(f, LEASE), "spec.holderIdentity"), "first");
+    assert_string_equal(slots(f), "");
+    assert_int_equal(fence(f), sim_int(read_now(f, LEASE), "spec.leaseTransitions"));
+}
+
+static void whoever_waits_gets_a_slot_and_is_drained(void **state) {
+    struct fixture *f = *state;
+    site_deployment(&f->s, "web", 3);
+    drain_site_pass(&f->s, SEC(20));
+    ask_for_w0(f);
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(120));
+    assert_string_equal(slots(f), "w0 drained");
+    assert_true(is_cordoned(f, "w0"));
+    assert_int_equal(site_pods_on(&f->s, "w0"), 0);
+    assert_false(is_cordoned(f, "w1"));
+}
+
+static void one_that_nobody_asks_for_is_put_back(void **state) {
+    struct fixture *f = *state;
+    ask_for_w0(f);
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(60));
+    assert_string_equal(slots(f), "w0 drained");
+    drain_site_pass(&f->s, SEC(2 * 3600));
+    assert_string_equal(slots(f), "");
+    assert_false(is_cordoned(f, "w0"));
+}
+
+/* What another manager had begun: it is drained to the end, and put back when it is not asked for.
+ */
+static void a_node_that_the_seed_was_rebooting_is_taken_over(void **state) {
+    struct fixture *f = *state;
+    site_patch(&f->s, "/api/v1/nodes/w1",
+               "{'metadata':{'annotations':{'rebootmanager/status':'Rebooting'}},"
+               "'spec':{'unschedulable':true}}");
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(60));
+    assert_string_equal(slots(f), "w1 drained");
+    const json_t *node = read_now(f, "/api/v1/nodes/w1");
+    const char *record =
+        json_string_value(json_object_get(sim_at(node, "metadata.annotations"), CORDON_ANNOTATION));
+    assert_non_null(record);
+    assert_non_null(strstr(record, "slot:default:"));
+}
+
+/* --- two --- */
+
+static void only_one_of_two_leads(void **state) {
+    struct fixture *f = *state;
+    begin(f, 0);
+    begin(f, 1);
+    drain_site_pass(&f->s, SEC(60));
+    const char *holder = sim_str(read_now(f, LEASE), "spec.holderIdentity");
+    assert_true(streq(holder, "first") || streq(holder, "second"));
+    assert_int_equal(fence(f), sim_int(read_now(f, LEASE), "spec.leaseTransitions"));
+}
+
+static void the_second_goes_on_when_the_first_is_killed(void **state) {
+    struct fixture *f = *state;
+    ask_for_w0(f);
+    begin(f, 0);
+    drain_site_pass(&f->s, MSEC(200)); /* in the middle of something */
+    begin(f, 1);
+    end(f, 0);
+    drain_site_pass(&f->s, SEC(120));
+    assert_string_equal(sim_str(read_now(f, LEASE), "spec.holderIdentity"), "second");
+    assert_string_equal(slots(f), "w0 drained");
+    assert_true(is_cordoned(f, "w0"));
+}
+
+static void on_stopped(void *arg) {
+    ((struct fixture *)arg)->stopped++;
+}
+
+static void one_that_stops_hands_over_at_once(void **state) {
+    struct fixture *f = *state;
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(10));
+    int64_t before = fence(f);
+    begin(f, 1);
+    drain_site_pass(&f->s, SEC(10));
+    controller_stop(f->c[0], on_stopped, f);
+    drain_site_pass(&f->s, SEC(5)); /* less than the Lease would last */
+    assert_int_equal(f->stopped, 1);
+    end(f, 0);
+    assert_string_equal(sim_str(read_now(f, LEASE), "spec.holderIdentity"), "second");
+    drain_site_pass(&f->s, SEC(1));
+    assert_true(fence(f) > before);
+}
+
+/* The Lease counts anew when it was deleted: whoever leads then does so in a later term than all
+ * before it. */
+static void a_lease_that_is_deleted_stops_nobody_for_good(void **state) {
+    struct fixture *f = *state;
+    for (unsigned i = 0; i < 3; i++) { /* a few terms */
+        begin(f, i % 2);
+        drain_site_pass(&f->s, SEC(40));
+        end(f, i % 2);
+    }
+    int64_t before = fence(f);
+    assert_true(before > 0);
+    pace_catch_up(f->s.pace);
+    sim_ask(&f->s.sim, 200, "DELETE", LEASE, NULL);
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(60));
+    assert_true(fence(f) > before);
+    site_patch(&f->s, RECORD, "{'metadata':{'annotations':{'a':'b'}}}");
+    drain_site_pass(&f->s, SEC(5));
+    assert_string_equal(slots(f), "");
+}
+
+/* --- trouble --- */
+
+static void a_listener_that_cannot_be_had_is_an_error(void **state) {
+    struct fixture *f = *state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    struct controller_opts opts = {.ns = "default", .identity = "first", .log = &f->s.log};
+    struct controller *c = NULL;
+    opts.fleetlock = "127.0.0.1:0"; /* nobody listens on a virtual loop */
+    assert_int_equal(controller_new(&f->s.client, &opts, &c, &err), -ENOTSUP);
+    assert_null(c);
+    opts.fleetlock = NULL;
+    opts.http = "127.0.0.1:0";
+    assert_int_equal(controller_new(&f->s.client, &opts, &c, &err), -ENOTSUP);
+    assert_null(c);
+    opts.http = NULL;
+    opts.identity = "";
+    assert_int_equal(controller_new(&f->s.client, &opts, &c, &err), -EINVAL);
+    assert_null(c);
+}
+
+static void a_server_that_is_away_for_a_while(void **state) {
+    struct fixture *f = *state;
+    ask_for_w0(f);
+    kube_fault_add(f->s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_REFUSE});
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(120));
+    kube_fault_clear(f->s.fault);
+    drain_site_pass(&f->s, SEC(120));
+    assert_string_equal(slots(f), "w0 drained");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CONTROLLER_TEST(it_leads_and_adopts_the_record),
+        CONTROLLER_TEST(whoever_waits_gets_a_slot_and_is_drained),
+        CONTROLLER_TEST(one_that_nobody_asks_for_is_put_back),
+        CONTROLLER_TEST(a_node_that_the_seed_was_rebooting_is_taken_over),
+        CONTROLLER_TEST(only_one_of_two_leads),
+        CONTROLLER_TEST(the_second_goes_on_when_the_first_is_killed),
+        CONTROLLER_TEST(one_that_stops_hands_over_at_once),
+        CONTROLLER_TEST(a_lease_that_is_deleted_stops_nobody_for_good),
+        CONTROLLER_TEST(a_listener_that_cannot_be_had_is_an_error),
+        CONTROLLER_TEST(a_server_that_is_away_for_a_while),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/* Tests of src/controller/feeds.c: the picture of a simulated cluster. */
+#include "controller/feeds.h"
+
+#include "support/drain_site.h" /* before cmocka, whose fail() is a macro */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/keeper.h"
+#include "model/own.h"
+
+struct fixture {
+    struct drain_site s;
+    struct cluster cluster;
+    struct store *maps, *policies, *maintenances;
+    struct feeds *feeds;
+    struct feeds_opts opts;
+    unsigned synced, nodes, pods, config_maps;
+};
+
+static void on_changed(void *arg, const struct kind *kind, const struct object *before,
+                       const struct object *after) {
+    struct fixture *f = arg;
+    assert_true(before || after);
+    f->nodes += kind == &kind_node;
+    f->pods += kind == &kind_pod;
+    f->config_maps += kind == &kind_config_map;
+}
+
+static void on_synced(void *arg) {
+    ((struct fixture *)arg)->synced++;
+}
+
+static int setup(void **state) {
+    struct fixture *f = xnew(struct fixture);
+    drain_site_init(&f->s, 3);
+    cluster_init(&f->cluster, f->s.client.pool);
+    f->maps = store_new(&kind_config_map, f->s.client.pool);
+    f->policies = store_new(&kind_policy, f->s.client.pool);
+    f->maintenances = store_new(&kind_maintenance, f->s.client.pool);
+    f->opts = (struct feeds_opts){.cluster = &f->cluster,
+                                  .maps = f->maps,
+                                  .policies = f->policies,
+                                  .maintenances = f->maintenances,
+                                  .ns = "default",
+                                  .maps_selector = SLOTS_LABEL,
+                                  .log = &f->s.log,
+                                  .seed = 1,
+                                  .changed = on_changed,
+                                  .synced = on_synced,
+                                  .arg = f};
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    feeds_free(f->feeds);
+    store_free(f->maps);
+    store_free(f->policies);
+    store_free(f->maintenances);
+    cluster_done(&f->cluster);
+    drain_site_done(&f->s);
+    free(f);
+    return 0;
+}
+
+#define FEEDS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static void start(struct fixture *f) {
+    f->feeds = feeds_new(&f->s.client, &f->opts);
+    assert_false(feeds_ready(f->feeds)); /* from the loop */
+    drain_site_pass(&f->s, SEC(2));
+    assert_true(feeds_ready(f->feeds));
+}
+
+static size_t pods_on(const struct fixture *f, const char *node) {
+    size_t n;
+    cluster_pods_on(&f->cluster, node, &n);
+    return n;
+}
+
+static void everything_is_known_but_pods(void **state) {
+    struct fixture *f = *state;
+    site_pod(&f->s, "a", "w0", NULL);
+    site_budget(&f->s, "a", "'maxUnavailable':1");
+    start(f);
+    assert_true(f->synced >= 4);
+    assert_int_equal(store_len(f->cluster.nodes), 3);
+    assert_int_equal(f->nodes, 3);
+    assert_int_equal(store_len(f->cluster.budgets), 1);
+    assert_int_equal(store_len(f->cluster.pods), 0); /* nobody works on any node */
+    assert_int_equal(f->pods, 0);
+    assert_int_equal(store_len(f->cluster.deployments), 0);
+}
+
+static void what_changes_is_told(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    unsigned before = f->nodes;
+    site_patch(&f->s, "/api/v1/nodes/w1", "{'spec':{'unschedulable':true}}");
+    drain_site_pass(&f->s, SEC(1));
+    assert_true(f->nodes > before);
+    assert_true(cluster_node(&f->cluster, "w1")->unschedulable);
+}
+
+/* Of all the ConfigMaps there are only those with the label are wanted. */
+static void only_config_maps_of_slots(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    assert_int_equal(store_len(f->maps), 0); /* kube-root-ca.crt is there */
+    site_post(&f->s, "/api/v1/namespaces/default/configmaps",
+              "{'metadata':{'name':'other'},'data':{'a':'b'}}");
+    site_post(&f->s, "/api/v1/namespaces/default/configmaps",
+              "{'metadata':{'name':'slipway-slots-default','labels':{'slipway.dev/slots':"
+              "'default'}},'data':{'slots':''}}");
+    drain_site_pass(&f->s, SEC(1));
+    assert_int_equal(store_len(f->maps), 1);
+    assert_int_equal(f->config_maps, 1);
+    assert_non_null(store_get(f->maps, "default", "slipway-slots-default"));
+}
+
+static void the_pods_of_nodes_that_are_worked_on(void **state) {
+    struct fixture *f = *state;
+    site_pod(&f->s, "a", "w0", NULL);
+    site_pod(&f->s, "b", "w1", NULL);
+    start(f);
+    feeds_watch(f->feeds, "w0");
+    feeds_watch(f->feeds, "w0"); /* once is enough */
+    assert_false(feeds_knows(f->feeds, "w0"));
+    unsigned synced = f->synced;
+    drain_site_pass(&f->s, SEC(1));
+    assert_int_equal(f->synced, synced + 1);
+    assert_true(feeds_knows(f->feeds, "w0"));
+    assert_false(feeds_knows(f->feeds, "w1"));
+    assert_int_equal(pods_on(f, "w0"), 1);
+    assert_int_equal(pods_on(f, "w1"), 0);
+    assert_true(feeds_scope(f->feeds, "w0").has != NULL);
+    assert_true(feeds_scope(f->feeds, "w1").has == NULL);
+    assert_true(store_scope_synced(f->cluster.pods, feeds_scope(f->feeds, "w0")));
+    site_pod(&f->s, "c", "w0", NULL);
+    site_pod(&f->s, "d", "w1", NULL);
+    drain_site_pass(&f->s, SEC(1));
+    assert_int_equal(pods_on(f, "w0"), 2);
+    assert_int_equal(store_len(f->cluster.pods), 2);
+}
+
+/* A node without pods is known to have none, and that is another thing than not to be known. */
+static void a_node_without_pods_is_known(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    feeds_watch(f->feeds, "w2");
+    drain_site_pass(&f->s, SEC(1));
+    assert_true(feeds_knows(f->feeds, "w2"));
+}
+
+static void what_is_not_watched_any_more_is_forgotten(void **state) {
+    struct fixture *f = *state;
+    site_pod(&f->s, "a", "w0", NULL);
+    site_pod(&f->s, "b", "w1", NULL);
+    start(f);
+    feeds_watch(f->feeds, "w0");
+    feeds_watch(f->feeds, "w1");
+    drain_site_pass(&f->s, SEC(1));
+    assert_int_equal(store_len(f->cluster.pods), 2);
+    feeds_unwatch(f->feeds, "w0");
+    feeds_unwatch(f->feeds, "w9");
+    assert_false(feeds_knows(f->feeds, "w0"));
+    assert_int_equal(pods_on(f, "w0"), 0);
+    assert_int_equal(pods_on(f, "w1"), 1);
+    assert_true(feeds_ready(f->feeds));
+    site_pod(&f->s, "c", "w0", NULL);
+    drain_site_pass(&f->s, SEC(1));
+    assert_int_equal(pods_on(f, "w0"), 0);
+    feeds_watch(f->feeds, "w0"); /* and again */
+    assert_false(feeds_knows(f->feeds, "w0"));
+    drain_site_pass(&f->s, SEC(1));
+    assert_int_equal(pods_on(f, "w0"), 2);
+}
+
+struct visit {
+    struct feeds *feeds;
+    struct str seen;
+    bool all;
+};
+
+static void unwatch(void *arg, const char *node) {
+    struct visit *v = arg;
+    str_addf(&v->seen, "%s ", node);
+    if (v->all || streq(node, "w1"))
+        feeds_unwatch(v->feeds, node);
+}
+
+static void each_of_them_may_be_let_go(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    struct visit v = {.feeds = f->feeds};
+    feeds_each(f->feeds, unwatch, &v);
+    assert_string_equal(str_get(&v.seen), "");
+    feeds_watch(f->feeds, "w0");
+    feeds_watch(f->feeds, "w1");
+    feeds_watch(f->feeds, "w2");
+    drain_site_pass(&f->s, SEC(1));
+    feeds_each(f->feeds, unwatch, &v);
+    for (unsigned i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "w%u ", i);
+        assert_non_null(strstr(str_get(&v.seen), name)); /* also those beside one that went */
+    }
+    assert_int_equal(v.seen.len, strlen("w0 w1 w2 "));
+    assert_false(feeds_knows(f->feeds, "w1"));
+    assert_true(feeds_knows(f->feeds, "w0") && feeds_knows(f->feeds, "w2"));
+    v.all = true;
+    str_reset(&v.seen);
+    feeds_each(f->feeds, unwatch, &v);
+    assert_int_equal(v.seen.len, strlen("w0 w2 "));
+    assert_true(feeds_ready(f->feeds));
+    str_done(&v.seen);
+}
+
+static void owners_when_they_are_wanted(void **state) {
+    struct fixture *f = *state;
+    f->opts.owners = true;
+    site_deployment(&f->s, "web", 2);
+    drain_site_pass(&f->s, SEC(2));
+    start(f);
+    assert_true(f->cluster.owners_watched);
+    assert_int_equal(store_len(f->cluster.deployments), 1);
+    assert_int_equal(store_len(f->cluster.replica_sets), 1);
+}
+
+/* What cannot be read is tried again for as long as it takes. */
+static void a_server_that_is_away_for_a_while(void **state) {
+    struct fixture *f = *state;
+    kube_fault_add(f->s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_REFUSE});
+    f->feeds = feeds_new(&f->s.client, &f->opts);
+    drain_site_pass(&f->s, SEC(300));
+    assert_false(feeds_ready(f->feeds));
+    assert_int_equal(f->synced, 0);
+    kube_fault_clear(f->s.fault);
+    drain_site_pass(&f->s, SEC(120));
+    assert_true(feeds_ready(f->feeds));
+    assert_int_equal(store_len(f->cluster.nodes), 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FEEDS_TEST(everything_is_known_but_pods),
+        FEEDS_TEST(what_changes_is_told),
+        FEEDS_TEST(only_config_maps_of_slots),
+        FEEDS_TEST(the_pods_of_nodes_that_are_worked_on),
+        FEEDS_TEST(a_node_without_pods_is_known),
+        FEEDS_TEST(what_is_not_watched_any_more_is_forgotten),
+        FEEDS_TEST(each_of_them_may_be_let_go),
+        FEEDS_TEST(owners_when_they_are_wanted),
+        FEEDS_TEST(a_server_that_is_away_for_a_while),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
