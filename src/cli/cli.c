@@ -234,6 +234,13 @@ static int run_no_verb(struct cli *cli, int argc, char **argv, bool unknown_flag
     return EXIT_DONE;
 }
 
+static bool is_quiet_word(const struct verb *v, const char *word) {
+    for (size_t i = 0; v->quiet_words && v->quiet_words[i]; i++)
+        if (streq(v->quiet_words[i], word))
+            return true;
+    return false;
+}
+
 static int check_args(struct cli *cli, int argc, char **argv) {
     const struct verb *v = cli->verb;
     if (argc < v->min_args)
@@ -251,7 +258,7 @@ static int check_args(struct cli *cli, int argc, char **argv) {
         for (size_t k = 0; w == n && k < n; k++) /* the same in capitals is meant */
             if (strcasecmp(v->arg_words[k], argv[i]) == 0)
                 argv[i] = arena_printf(&cli->arena, "%s", v->arg_words[w = k]);
-        if (w < n)
+        if (w < n || is_quiet_word(v, argv[i]))
             continue;
         const char *near = suggest_nearest(argv[i], v->arg_words, n);
         /* "[CODE]" is one of many words, "bash|zsh|fish" are the words themselves. */
@@ -275,7 +282,7 @@ static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **a
     struct option_set set;
     cli->opts = verb->opts_size ? arena_alloc(&cli->arena, verb->opts_size) : NULL;
     verb_option_set(verb, &cli->general, cli->opts, &set);
-    verb_accept_connection(verb, &set);
+    verb_accept_connection(verb, cli->opts, &set);
     if (options_parse(&set, argc, argv, cli->env, &cli->arena, &argc, &fault, &err))
         return bad_flags(cli, &fault, &err);
     settle(cli);

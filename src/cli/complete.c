@@ -160,7 +160,7 @@ void complete_words(struct cli *cli, int argc, char *const *argv, struct str *ou
         line.waiting = NULL;
         verb_option_set(line.verb, NULL, NULL, &offered);
         accepted = offered;
-        verb_accept_connection(line.verb, &accepted);
+        verb_accept_connection(line.verb, NULL, &accepted);
         read_line(&line, before, argv, &accepted, true);
     } else {
         option_set_add(&offered, &connection_options, NULL);

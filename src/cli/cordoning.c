@@ -10,14 +10,13 @@
 #include "base/timefmt.h"
 #include "cli/identity.h"
 #include "cli/leftovers.h"
+#include "cli/node_event.h"
 #include "cli/patient.h"
 #include "cli/refusal.h"
 
 enum {
-    CAS_TRIES = 8,             /* changes by others in between: kubelets write every 10 s at most */
-    EVENT_SECONDS = 3,         /* an Event is worth no longer wait */
-    SKEW = 2,                  /* seconds that clocks may differ: dates have whole ones */
-    EVENT_NODE_MAX = 253 - 17, /* a name less the time, 16 digits and a full stop */
+    CAS_TRIES = 8, /* changes by others in between: kubelets write every 10 s at most */
+    SKEW = 2,      /* seconds that clocks may differ: dates have whole ones */
 };
 
 /* What we had set on a node (engine/drain.c) is known by this. */
@@ -26,64 +25,14 @@ static const char *const drain_conditions[] = {"DrainInProgress", "Drained"};
 
 /* --- beside the cordon: nobody waits for these, and they may fail --- */
 
-/* As client-go makes them: the object and the time. A long name is cut so that both have room, and
- * must then still end like one. */
-static char *event_name(const char *node, int64_t now) {
-    size_t len = strnlen(node, EVENT_NODE_MAX);
-    while (len > 1 && (node[len - 1] == '.' || node[len - 1] == '-'))
-        len--;
-    return xasprintf("%.*s.%llx", (int)len, node, (unsigned long long)now * 1000);
-}
-
 static void write_event(struct cordoning *c, const struct node *node, bool cordon) {
-    char when[TIMEFMT_LEN];
-    int64_t now = cli_now(c->session->cli);
-    _cleanup_str_ struct str body = STR_INIT;
     _cleanup_free_ char *message =
         xasprintf("Node %s %scordoned by %s%s%s", node->meta.name, cordon ? "" : "un", c->holder.by,
                   str_empty(c->holder.reason) ? "" : ": ", strna(c->holder.reason));
-    struct jsonw w;
-    time_format(now, false, when);
-    jsonw_init(&w, &body, false);
-    jsonw_begin(&w, '{');
-    jsonw_kstr(&w, "apiVersion", "v1");
-    jsonw_kstr(&w, "kind", "Event");
-    jsonw_kbegin(&w, "metadata", '{');
-    _cleanup_free_ char *name = event_name(node->meta.name, now);
-    jsonw_kstr(&w, "name", name);
-    jsonw_kstr(&w, "namespace", "default");
-    jsonw_end(&w);
-    jsonw_kbegin(&w, "involvedObject", '{');
-    jsonw_kstr(&w, "apiVersion", "v1");
-    jsonw_kstr(&w, "kind", "Node");
-    jsonw_kstr(&w, "name", node->meta.name);
-    jsonw_kstr(&w, "uid", node->meta.name); /* as the kubelet's: kubectl describe finds both */
-    jsonw_end(&w);
-    jsonw_kstr(&w, "reason", cordon ? "Cordoned" : "Uncordoned");
-    jsonw_kstr(&w, "message", message);
-    jsonw_kstr(&w, "type", "Normal");
-    jsonw_kbegin(&w, "source", '{');
-    jsonw_kstr(&w, "component", "slipway");
-    jsonw_end(&w);
-    jsonw_kstr(&w, "reportingComponent", "slipway");
-    jsonw_kstr(&w, "firstTimestamp", when);
-    jsonw_kstr(&w, "lastTimestamp", when);
-    jsonw_kint(&w, "count", 1);
-    jsonw_end(&w);
-    struct patient p;
-    patient_try(c->session,
-                &(struct kube_op_spec){.method = "POST",
-                                       .kind = &kind_event,
-                                       .ns = "default",
-                                       .query = "fieldManager=slipway",
-                                       .body = str_get(&body),
-                                       .timeout = SEC(EVENT_SECONDS)},
-                &p);
-    /* Whoever does not answer now will not for the next node either. */
-    c->no_events = p.outcome == KUBE_UNKNOWN;
-    if (p.outcome != KUBE_OK)
-        log_info(&c->session->cli->log, "no Event on node %s: %s", node->meta.name, p.message);
-    patient_done(c->session, NULL, &p);
+    c->no_events = !node_event_write(
+        c->session, &(struct node_event){.node = node->meta.name,
+                                         .reason = cordon ? "Cordoned" : "Uncordoned",
+                                         .message = message});
 }
 
 /* The strategic merge patch that ends the conditions of ours that are not false already; false

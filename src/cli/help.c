@@ -80,7 +80,8 @@ static void add_option(const char *prog, const struct option *o, struct str *out
 }
 
 static void add_options(const char *prog, const struct option_group *group, struct str *out) {
-    heading(out, group->title);
+    if (option_group_shown(group))
+        heading(out, group->title);
     for (const struct option *o = group->rows; o->name; o++)
         if (!o->hidden)
             add_option(prog, o, out);

@@ -146,6 +146,8 @@ static void option_item(struct str *out, const struct option *o) {
 }
 
 static void option_list(struct str *out, const struct option_group *group) {
+    if (!option_group_shown(group))
+        return;
     str_addf(out, ".Ss %s\n.Bl -tag -width Ds\n", group->title);
     for (const struct option *o = group->rows; o->name; o++)
         if (!o->hidden)

@@ -13,6 +13,13 @@
 #include "base/vec.h"
 #include "cli/govalue.h"
 
+bool option_group_shown(const struct option_group *group) {
+    const struct option *o = group->rows;
+    while (o->name && o->hidden)
+        o++;
+    return o->name;
+}
+
 void option_set_add(struct option_set *set, const struct option_group *group, void *base) {
     assert(set->n < OPTION_SET_MAX);
     set->items[set->n].group = group;

@@ -71,6 +71,8 @@ struct option_group {
     const char *title; /* heading in help */
     const struct option *rows;
 };
+/* Whether it has any that are not hidden. */
+bool option_group_shown(const struct option_group *group);
 
 /* Which groups are understood, and the struct that each one fills; NULL: accepted and dropped. */
 enum { OPTION_SET_MAX = 8 };

@@ -231,8 +231,10 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     bool too_late = (outcome == KUBE_UNKNOWN && s->conn.client.timeout) || retry_in > SEC(PATIENCE);
     bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE && !too_late;
     if (f->feed.without && (outcome == KUBE_FORBIDDEN || outcome == KUBE_NOT_FOUND)) {
-        cli_note(s->cli, "cannot list %s: %s; %s", f->kind->resource, message, f->feed.without);
-        *f->feed.missing = true;
+        if (outcome != KUBE_NOT_FOUND || !f->feed.optional) {
+            cli_note(s->cli, "cannot list %s: %s; %s", f->kind->resource, message, f->feed.without);
+            *f->feed.missing = true;
+        }
         on_synced(f);
         return;
     }
@@ -333,12 +335,16 @@ int session_run(struct session *s) {
     return s->failed ? s->failed : s->signal ? 128 + s->signal : EXIT_DONE;
 }
 
-int session_call(struct session *s, const struct kube_op_spec *spec, const char *what,
-                 struct kube_held *hold) {
+void session_ask(struct session *s, const struct kube_op_spec *spec, struct kube_held *hold) {
     struct signals signals;
     signals_on(s, on_fatal_signal, &signals);
     kube_run(&s->conn.client, spec, hold);
     signals_off(&signals);
+}
+
+int session_call(struct session *s, const struct kube_op_spec *spec, const char *what,
+                 struct kube_held *hold) {
+    session_ask(s, spec, hold);
     if (hold->reply.outcome == KUBE_OK)
         return 0;
     int rc = session_fail(s, what, hold->reply.outcome, hold->reply.message);

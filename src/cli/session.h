@@ -50,6 +50,8 @@ struct session_feed {
      * all, and *missing is set. NULL: it is needed. */
     const char *without;
     bool *missing;
+    /* With both of these: a kind that the server does not have is no more than an empty list. */
+    bool optional;
 };
 
 /* The server's time as far as it is known: what is compared with times that are in objects goes by
@@ -78,6 +80,8 @@ int session_run(struct session *s);
 /* Runs the loop until loop_stop(). SIGINT, SIGTERM and SIGHUP end the program by
  * themselves, and a credential plugin with it. */
 void session_wait(struct session *s);
+/* One request, whatever becomes of it. The reply is freed with kube_held_done(). */
+void session_ask(struct session *s, const struct kube_op_spec *spec, struct kube_held *hold);
 /* One request; reports what went wrong as "cannot WHAT: ...". The reply is freed with
  * kube_held_done(). */
 int session_call(struct session *s, const struct kube_op_spec *spec, const char *what,

@@ -39,11 +39,14 @@ struct verb {
     int min_args, max_args;             /* max -1: any number */
     enum hint arg_hint;                 /* what an argument is, for completion */
     const char *const *arg_words;       /* with HINT_WORDS */
+    const char *const *quiet_words;     /* arguments that are taken besides, and in no list */
     const enum exit_code *exits;        /* besides 0, 1, 64 and 141, which all have; ends with 0 */
     const char *const *see_also;        /* verbs and topics; NULL-terminated or NULL */
     bool common;                        /* named by the bare program */
     bool hidden;                        /* in no list */
     bool raw;                           /* gets the words as they are: no option is parsed */
+    size_t connection; /* where its struct has the connection flags, if it has use for them and
+                          does not show them; 0: accepted and dropped */
 
     /* Called with options parsed into cli->opts and argv holding the arguments alone, their number
      * checked. Returns the exit code. Output goes to cli->out and is flushed by the caller. */
@@ -60,9 +63,9 @@ const char *verb_suggest(const char *name);
 /* The options a verb understands, bound to its struct (NULL when they are only looked at). */
 void verb_option_set(const struct verb *verb, struct general_opts *general, void *opts,
                      struct option_set *set);
-/* Adds the connection flags to those of a verb that has no use for them: kubectl takes them for
- * every command, so that an alias with --context in it serves for all. */
-void verb_accept_connection(const struct verb *verb, struct option_set *set);
+/* Adds the connection flags to those of a verb that does not show them: kubectl takes them for
+ * every command, so that an alias with --context in it serves for all. `opts` as above. */
+void verb_accept_connection(const struct verb *verb, void *opts, struct option_set *set);
 /* All shared groups, for flags that stand before the verb. */
 struct shared_opts {
     struct connection_opts connection;

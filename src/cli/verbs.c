@@ -9,6 +9,7 @@ extern const struct verb verb_blockers;
 extern const struct verb verb_checks;
 extern const struct verb verb_complete;
 extern const struct verb verb_completion;
+extern const struct verb verb_controller;
 extern const struct verb verb_cordon;
 extern const struct verb verb_diff;
 extern const struct verb verb_doctor;
@@ -16,6 +17,8 @@ extern const struct verb verb_drain;
 extern const struct verb verb_explain;
 extern const struct verb verb_export;
 extern const struct verb verb_help;
+extern const struct verb verb_install;
+extern const struct verb verb_locks;
 extern const struct verb verb_man;
 extern const struct verb verb_nodeset;
 extern const struct verb verb_plan;
@@ -25,15 +28,18 @@ extern const struct verb verb_sim;
 extern const struct verb verb_snapshot;
 extern const struct verb verb_status;
 extern const struct verb verb_uncordon;
+extern const struct verb verb_unlock;
 extern const struct verb verb_version;
 extern const struct verb verb_why;
 
 const struct verb *const verbs[] = {
-    &verb_drain,    &verb_plan,     &verb_apply,      &verb_diff,    &verb_cordon,
-    &verb_uncordon, &verb_status,   &verb_why,        &verb_explain, &verb_doctor,
-    &verb_checks,   &verb_rehearse, &verb_snapshot,   &verb_sim,     &verb_nodeset,
-    &verb_export,   &verb_version,  &verb_completion, &verb_help,    &verb_complete,
-    &verb_man,      &verb_blockers, &verb_resources,  NULL,
+    &verb_drain,    &verb_plan,       &verb_apply,     &verb_diff,
+    &verb_cordon,   &verb_uncordon,   &verb_status,    &verb_why,
+    &verb_explain,  &verb_doctor,     &verb_checks,    &verb_rehearse,
+    &verb_snapshot, &verb_sim,        &verb_nodeset,   &verb_export,
+    &verb_version,  &verb_completion, &verb_help,      &verb_complete,
+    &verb_man,      &verb_blockers,   &verb_resources, &verb_controller,
+    &verb_install,  &verb_locks,      &verb_unlock,    NULL,
 };
 
 const struct verb *verb_find(const char *name) {
@@ -61,11 +67,12 @@ void verb_option_set(const struct verb *verb, struct general_opts *general, void
     option_set_add(set, &general_options, general);
 }
 
-void verb_accept_connection(const struct verb *verb, struct option_set *set) {
+void verb_accept_connection(const struct verb *verb, void *opts, struct option_set *set) {
     for (const struct verb_options *o = verb->options; o && o->group; o++)
         if (o->group == &connection_options)
             return;
-    option_set_add(set, &connection_options, NULL);
+    option_set_add(set, &connection_options,
+                   opts && verb->connection ? (char *)opts + verb->connection : NULL);
 }
 
 void verb_shared_set(struct general_opts *general, struct shared_opts *shared,

@@ -463,6 +463,15 @@ static void guessing(void **state) {
     assert_string_equal(argv[0], "--bogus");
 }
 
+static void groups_that_are_shown(void **state) {
+    static const struct option hidden[] = {{.name = "a", .hidden = true}, {0}};
+    static const struct option one[] = {{.name = "a", .hidden = true}, {.name = "b"}, {0}};
+    (void)state;
+    assert_false(option_group_shown(&(struct option_group){"None", hidden}));
+    assert_true(option_group_shown(&(struct option_group){"One", one}));
+    assert_true(option_group_shown(&group));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(defaults, reset),
@@ -485,6 +494,7 @@ int main(void) {
         cmocka_unit_test_teardown(accepted_and_dropped, reset),
         cmocka_unit_test_teardown(walking, reset),
         cmocka_unit_test_teardown(guessing, reset),
+        cmocka_unit_test(groups_that_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

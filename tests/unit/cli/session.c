@@ -98,6 +98,36 @@ static void what_is_forbidden_ends_at_once(void **state) {
     end(&f);
 }
 
+static void has_no_such_kind(struct server_conn *c, const struct server_request *req, void *arg) {
+    (void)req, (void)arg;
+    server_reply(c, 404, "X-Kubernetes-Pf-Flowschema-Uid: 1\r\n", "404 page not found\n");
+}
+
+/* What is not there is remarked upon, unless it may be missing; what is forbidden always is. */
+static void a_kind_may_be_missing(void **state) {
+    (void)state;
+    static const struct {
+        server_fn *handle;
+        bool optional, missing;
+    } cases[] = {
+        {has_no_such_kind, false, true}, {has_no_such_kind, true, false}, {refuses, true, true}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f;
+        bool missing = false;
+        start(&f, cases[i].handle);
+        struct store *nodes = session_feed(&f.session, &kind_node,
+                                           &(struct session_feed){.without = "never mind",
+                                                                  .missing = &missing,
+                                                                  .optional = cases[i].optional});
+        assert_int_equal(session_sync(&f.session), 0);
+        assert_int_equal(store_len(nodes), 0);
+        assert_int_equal(missing, cases[i].missing);
+        assert_int_equal(strstr(said(&f), "; never mind\n") != NULL, cases[i].missing);
+        assert_true(cases[i].missing || !*f.said);
+        end(&f);
+    }
+}
+
 static void fails_first(struct server_conn *c, const struct server_request *req, void *arg) {
     struct fixture *f = arg;
     (void)req;
@@ -223,6 +253,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_is_filled_once_and_nothing_watched),
         cmocka_unit_test(what_is_forbidden_ends_at_once),
+        cmocka_unit_test(a_kind_may_be_missing),
         cmocka_unit_test(what_passes_is_told_and_tried_again),
         cmocka_unit_test(a_call_reports_what_it_could_not_do),
         cmocka_unit_test(outcomes_end_in_their_exit_codes),

@@ -92,7 +92,7 @@ static void options_do_not_collide(void **state) {
     for (size_t i = 0; verbs[i]; i++) {
         struct option_set set;
         verb_option_set(verbs[i], NULL, NULL, &set);
-        verb_accept_connection(verbs[i], &set);
+        verb_accept_connection(verbs[i], NULL, &set);
         bool letters[256] = {false};
         for (size_t g = 0; g < set.n; g++)
             for (const struct option *o = set.items[g].group->rows; o->name; o++) {
@@ -108,6 +108,27 @@ static void options_do_not_collide(void **state) {
         for (const struct verb_options *o = verbs[i]->options; o && o->group; o++)
             assert_true(o->base < verbs[i]->opts_size);
     }
+}
+
+/* The connection flags of a verb that does not show them: dropped, or where it wants them. */
+static void connections_that_are_not_shown(void **state) {
+    struct {
+        int other;
+        struct connection_opts connection;
+    } opts = {0};
+    size_t at = offsetof(typeof(opts), connection);
+    struct verb verb = {.name = "x", .opts_size = sizeof opts};
+    (void)state;
+    for (int wants = 0; wants < 2; wants++) {
+        struct option_set set = {0};
+        verb.connection = wants ? at : 0;
+        verb_accept_connection(&verb, &opts, &set);
+        assert_int_equal(set.n, 1);
+        assert_ptr_equal(set.items[0].base, wants ? &opts.connection : NULL);
+    }
+    for (size_t i = 0; verbs[i]; i++)
+        assert_true(!verbs[i]->connection ||
+                    verbs[i]->connection + sizeof(struct connection_opts) <= verbs[i]->opts_size);
 }
 
 static void shared_options_do_not_collide(void **state) {
@@ -128,6 +149,7 @@ int main(void) {
         cmocka_unit_test(rows_are_complete),
         cmocka_unit_test(no_verb_has_a_topics_name),
         cmocka_unit_test(options_do_not_collide),
+        cmocka_unit_test(connections_that_are_not_shown),
         cmocka_unit_test(shared_options_do_not_collide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
