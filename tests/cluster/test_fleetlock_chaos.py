@@ -17,8 +17,8 @@ from context import Child, Context, limit
 from fleetlock_client import Machine
 from objects import deployment
 
-NODES = int(os.environ.get("SLIPWAY_CHAOS_NODES", "10"))
-SECONDS = int(os.environ.get("SLIPWAY_CHAOS_SECONDS", "45"))
+NODES = int(os.environ.get("SLIPWAY_CHAOS_NODES", "6"))
+SECONDS = int(os.environ.get("SLIPWAY_CHAOS_SECONDS", "20"))
 DONE_WITHIN = 420  # seconds after the last fault
 
 

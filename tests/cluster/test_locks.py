@@ -31,7 +31,7 @@ def test_a_node_that_never_comes_back(ctx: Context) -> None:
     fleet.ready(base)
     first, second, third = fleet.machines
     fleet.granted(base, first)
-    assert second.pre_reboot(base)[0] == 404
+    fleet.says(second, base, 404, "slots_full")
     ctx.wait_for(lambda: second.name in rows(fleet), 60, "the second one to wait")
     found = rows(fleet)
     assert (found[first.name]["state"], found[second.name]["state"]) == ("granted", "waits"), found
@@ -60,7 +60,7 @@ def test_a_drain_that_cannot_end(ctx: Context) -> None:
     _, base = fleet.controller()
     fleet.ready(base)
     first = fleet.machines[0]
-    assert first.pre_reboot(base)[0] == 404
+    fleet.says(first, base, 404, "draining")
     ctx.wait_for(lambda: f"{fleet.ns}/never" in rows(fleet).get(first.name, {"why": ""})["why"], 120, "the budget to be named")
     row = rows(fleet)[first.name]
     assert (row["state"], row["outlook"]) == ("taken", "stuck"), row
