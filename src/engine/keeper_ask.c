@@ -166,15 +166,18 @@ static void note_asked(struct keeper *k, struct ticket *t, const struct slot *sl
         (struct asked){.node = xstrdup(t->node), .at = k->now.wall, .came = k->now.mono};
 }
 
+static void read_node(struct keeper *k, struct ticket *t) {
+    t->action = actions_add(
+        k->out, &k->cluster->actions,
+        &(struct action){.verb = ACTION_READ, .kind = &kind_node, .name = t->node, .grace = -1});
+}
+
 /* The grant is in the record; now the Node, as it is at this moment. */
 static bool verify(struct keeper *k, struct ticket *t, const struct slot *slot) {
     if (!is_sure(k, t))
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t);
     if (!t->action && !t->read_done)
-        t->action =
-            actions_add(k->out, &k->cluster->actions,
-                        &(struct action){
-                            .verb = ACTION_READ, .kind = &kind_node, .name = t->node, .grace = -1});
+        read_node(k, t);
     if (!t->read_done)
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t);
     const struct node *node = (const struct node *)t->read;
@@ -241,16 +244,36 @@ static bool may_go(struct keeper *k, struct ticket *t) {
 
 /* --- is it back? --- */
 
-/* One that holds no slot, and for which there is nothing to do; but the seed's mark is set on it
- * the first time, and one that has been told to go by the seed's manager is taken over first. */
+/* The seed's mark, the first time: on the Node as it is now. True when there is nothing to wait
+ * for. */
+static bool is_marked_ready(struct keeper *k, struct ticket *t, const struct node *node) {
+    const struct node *read = (const struct node *)t->read;
+    if (t->marked || !k->opts.seed_marks || !node || !keeper_node_ready(node) ||
+        map_has(node->meta.annotations, SEED_MARK))
+        return true;
+    if (t->action)
+        return false;
+    if (!t->read_done) {
+        read_node(k, t);
+        return false;
+    }
+    if (!read || map_has(read->meta.annotations, SEED_MARK))
+        return true;
+    t->marking = true;
+    t->action = keeper_mark_ready(k, read);
+    return false;
+}
+
+/* One that holds no slot, and for which there is nothing to do but that mark; one that has been
+ * told to go by the seed's manager is taken over first. */
 static bool has_none(struct keeper *k, struct ticket *t) {
     const struct node *node = cluster_node(k->cluster, t->node);
     const char *mark = node ? map_get(node->meta.annotations, SEED_MARK) : NULL;
     if (k->opts.seed_marks && str_same(mark, SEED_REBOOTING))
         return is_over(k, t, KEEPER_PATIENCE) &&
                reply(k, t, KEEPER_UNREADY, "what another manager had begun is taken over first");
-    if (k->opts.seed_marks && node && !mark && keeper_node_ready(node))
-        keeper_mark_ready(k, node);
+    if (!is_marked_ready(k, t, node) && !is_over(k, t, KEEPER_PATIENCE))
+        return false;
     return reply(k, t, KEEPER_NOTED, "it holds no slot");
 }
 
@@ -329,12 +352,25 @@ void keeper_tickets_written(struct keeper *k, bool done) {
     k->asked.len = kept;
 }
 
+/* What was written meanwhile is read first. */
+static void marked(struct keeper *k, struct ticket *t, const struct answer *a) {
+    t->marking = false;
+    t->marked = a->outcome != KUBE_CONFLICT;
+    t->read_done = false;
+    object_free(&kind_node, k->cluster->pool, t->read);
+    t->read = NULL;
+}
+
 bool keeper_tickets_answer(struct keeper *k, uint64_t action, const struct answer *a) {
     for (size_t i = 0; i < k->tickets.len; i++) {
         struct ticket *t = k->tickets.p[i];
         if (t->action != action)
             continue;
         t->action = 0;
+        if (t->marking) {
+            marked(k, t, a);
+            return true;
+        }
         t->read_done = true;
         if (a->outcome == KUBE_OK && a->obj)
             t->read = object_copy(&kind_node, a->obj);

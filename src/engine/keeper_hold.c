@@ -285,15 +285,14 @@ static char *with_mark(const struct node *node, const char *patch, const char *m
     return json_dumps(root, JSON_COMPACT);
 }
 
-void keeper_mark_ready(struct keeper *k, const struct node *node) {
+uint64_t keeper_mark_ready(struct keeper *k, const struct node *node) {
     _cleanup_free_ char *patch = with_mark(node, "", SEED_READY);
-    actions_add(k->out, &k->cluster->actions,
-                &(struct action){.verb = ACTION_PATCH,
-                                 .kind = &kind_node,
-                                 .name = node->meta.name,
-                                 .body = patch,
-                                 .grace = -1,
-                                 .minor = true});
+    return actions_add(k->out, &k->cluster->actions,
+                       &(struct action){.verb = ACTION_PATCH,
+                                        .kind = &kind_node,
+                                        .name = node->meta.name,
+                                        .body = patch,
+                                        .grace = -1});
 }
 
 /* What the seed's manager has cordoned is ours now. */

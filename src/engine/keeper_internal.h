@@ -74,9 +74,10 @@ struct ticket {
     struct object *read;       /* the Node, after the record */
     enum kube_outcome outcome; /* of reading it */
     bool read_done;
-    bool asked; /* that it asks is noted */
-    bool grant; /* the grant is to be written for it */
-    bool hopes; /* there was a slot left when it came */
+    bool asked;           /* that it asks is noted */
+    bool marking, marked; /* the seed's mark is being written; nobody writes it any more */
+    bool grant;           /* the grant is to be written for it */
+    bool hopes;           /* there was a slot left when it came */
 };
 
 /* One who has asked, and is not in the record yet. */
@@ -156,8 +157,8 @@ void keeper_holds_done(struct keeper *k);
 bool keeper_is_cordoned(const struct node *node, const char *id);
 bool keeper_node_ready(const struct node *node);
 const char *keeper_boot(const struct node *node);
-/* The seed's mark, on a node that nothing is done with. */
-void keeper_mark_ready(struct keeper *k, const struct node *node);
+/* The seed's mark, on a node that nothing is done with: the number of the action. */
+uint64_t keeper_mark_ready(struct keeper *k, const struct node *node);
 /* All that is known of a maintenance; `slot` and `u` may be NULL. */
 void keeper_facts(struct keeper *k, struct upkeep *u, const struct slot *slot, const char *name,
                   struct maint_facts *f);

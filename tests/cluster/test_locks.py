@@ -60,7 +60,7 @@ def test_a_drain_that_cannot_end(ctx: Context) -> None:
     _, base = fleet.controller()
     fleet.ready(base)
     first = fleet.machines[0]
-    fleet.says(first, base, 404, "draining")
+    fleet.says(first, base, 404, "blocked")
     ctx.wait_for(lambda: f"{fleet.ns}/never" in rows(fleet).get(first.name, {"why": ""})["why"], 120, "the budget to be named")
     row = rows(fleet)[first.name]
     assert (row["state"], row["outlook"]) == ("taken", "stuck"), row

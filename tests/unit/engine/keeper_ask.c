@@ -211,6 +211,19 @@ static void what_could_not_be_noted_for_long_is_not(void **state) {
     assert_slots(w, "w1 granted");
 }
 
+/* One without a slot gets the seed's mark the first time it reports, also when somebody else writes
+ * to its Node at that moment. */
+static void the_first_report_leaves_the_mark(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    assert_string_equal(kw_mark(w, "w1"), "");
+    fail_next(w, ACTION_PATCH, &kind_node, KUBE_CONFLICT, 2);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    assert_string_equal(kw_mark(w, "w1"), SEED_READY);
+    assert_slots(w, "");
+}
+
 static void whoever_reports_waits_no_longer(void **state) {
     struct kw *w = *state;
     kw_nodes(w, "w1", "w2", NULL);
@@ -313,6 +326,7 @@ int main(void) {
         KEEPER_TEST(one_who_hangs_up_is_not_answered),
         KEEPER_TEST(one_that_was_frozen_notes_nothing),
         KEEPER_TEST(what_could_not_be_noted_for_long_is_not),
+        KEEPER_TEST(the_first_report_leaves_the_mark),
         KEEPER_TEST(whoever_reports_waits_no_longer),
         KEEPER_TEST(one_that_asks_here_and_reports_there),
         cmocka_unit_test(a_report_is_written_before_it_is_answered),
