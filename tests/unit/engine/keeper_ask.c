@@ -215,6 +215,7 @@ static void what_could_not_be_noted_for_long_is_not(void **state) {
  * to its Node at that moment. */
 static void the_first_report_leaves_the_mark(void **state) {
     struct kw *w = *state;
+    w->opts.seed_marks = true;
     kw_nodes(w, "w1", NULL);
     kw_start(w);
     assert_string_equal(kw_mark(w, "w1"), "");
