@@ -10,6 +10,11 @@ enum {
     NAMES = 3,       /* of those who hold the slots */
 };
 
+static void asked_done(struct asked *a) {
+    free(a->node);
+    free(a->boot);
+}
+
 static void ticket_free(struct keeper *k, struct ticket *t) {
     object_free(&kind_node, k->cluster->pool, t->read);
     free(t->node);
@@ -21,7 +26,7 @@ void keeper_tickets_done(struct keeper *k) {
         ticket_free(k, k->tickets.p[i]);
     vec_done(&k->tickets);
     for (size_t i = 0; i < k->asked.len; i++)
-        free(k->asked.p[i].node);
+        asked_done(&k->asked.p[i]);
     vec_done(&k->asked);
 }
 
@@ -32,7 +37,7 @@ static void forget_asked(struct keeper *k, const char *node) {
             k->tickets.p[i]->asked = true;
     for (size_t i = 0; i < k->asked.len; i++)
         if (streq(k->asked.p[i].node, node)) {
-            free(k->asked.p[i].node);
+            asked_done(&k->asked.p[i]);
             k->asked.p[i] = k->asked.p[--k->asked.len];
             return;
         }
@@ -153,13 +158,16 @@ static void note_asked(struct keeper *k, struct ticket *t, const struct slot *sl
     t->asked = true;
     if (k->now.mono - t->since > KEEPER_PATIENCE)
         return; /* we were frozen: it has asked somebody else since */
-    if (k->now.wall - known < SEC(REFRESH_S))
+    const struct node *node = cluster_node(k->cluster, t->node);
+    const char *boot = node ? keeper_boot(node) : "";
+    if (k->now.wall - known < SEC(REFRESH_S) && (slot || str_same(wish->boot, boot)))
         return; /* as is written */
     keeper_stir(k);
     for (size_t i = 0; i < k->asked.len; i++)
         if (streq(k->asked.p[i].node, t->node)) {
             k->asked.p[i].at = k->now.wall;
             k->asked.p[i].came = k->now.mono;
+            str_replace(&k->asked.p[i].boot, boot);
             return;
         }
     *vec_push(&k->asked) =
@@ -313,11 +321,12 @@ bool keeper_tickets_change(struct keeper *k, struct slots *s, struct arena *aren
         struct slot_wish wish = {.node = a->node,
                                  .operation = operation_word(OPERATION_REBOOT),
                                  .by = "fleetlock",
+                                 .boot = a->boot,
                                  .since = a->at,
                                  .asked = a->at};
         bool late = k->now.mono - a->came > SEC(ASKED_S);
         if (late || slots_ask(s, &wish, SEC(REFRESH_S), arena)) {
-            free(a->node); /* it is there, or not wanted any more */
+            asked_done(a); /* it is there, or not wanted any more */
             continue;
         }
         a->sent = true;
@@ -343,7 +352,7 @@ void keeper_tickets_written(struct keeper *k, bool done) {
     for (size_t i = 0; i < k->asked.len; i++) {
         struct asked *a = &k->asked.p[i];
         if (done && a->sent) {
-            free(a->node);
+            asked_done(a);
             continue;
         }
         a->sent = false;

@@ -11,6 +11,8 @@
 #define CONTROL_PLANE  "node-role.kubernetes.io/control-plane"
 #define CONTROL_PLANE2 "node-role.kubernetes.io/master"
 
+enum { OLD_BOOT_S = 60 }; /* a wish of another boot than the node's is kept so long */
+
 bool keeper_is_member(const struct keeper *k, const struct node *node) {
     return !k->opts.nodes || selector_match(k->opts.nodes, node->meta.labels);
 }
@@ -137,12 +139,26 @@ static bool take_over(struct keeper *k, struct slots *s, struct arena *arena) {
     return changed;
 }
 
-/* Wishes of nodes that are there no more. */
+/* It has asked in this boot; one that asked before it has what it wanted. Whoever has written that
+ * may have been frozen meanwhile. */
+static bool is_of_now(const struct slot_wish *wish, const struct node *node) {
+    return str_empty(wish->boot) || streq(wish->boot, keeper_boot(node));
+}
+
+/* Wishes of nodes that are there no more, or of an earlier boot; but our picture may be late. */
 static bool forget_gone(struct keeper *k, struct slots *s) {
     size_t kept = 0, had = s->waiting.len;
-    for (size_t i = 0; i < had; i++)
-        if (cluster_node(k->cluster, s->waiting.p[i].node))
-            s->waiting.p[kept++] = s->waiting.p[i];
+    for (size_t i = 0; i < had; i++) {
+        const struct slot_wish *wish = &s->waiting.p[i];
+        const struct node *node = cluster_node(k->cluster, wish->node);
+        bool old = node && !is_of_now(wish, node);
+        int64_t due = wish->asked + SEC(OLD_BOOT_S);
+        if (!node || (old && k->now.wall >= due))
+            continue;
+        if (old)
+            keeper_wake(k, k->now.mono + (due - k->now.wall));
+        s->waiting.p[kept++] = *wish;
+    }
     s->waiting.len = kept;
     return kept < had;
 }
@@ -161,7 +177,8 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
             const struct slot_wish wish = s->waiting.p[i];
             const struct node *node = cluster_node(k->cluster, wish.node);
             if (keeper_node_ready(node) == (broken != 0) || slots_holder(s, wish.node) ||
-                !keeper_is_member(k, node) || !may_take(k, s, &c, node)) {
+                !keeper_is_member(k, node) || !is_of_now(&wish, node) ||
+                !may_take(k, s, &c, node)) {
                 i++;
                 continue;
             }

@@ -85,6 +85,7 @@ struct asked {
     char *node;
     int64_t at;   /* wall clock */
     int64_t came; /* monotonic */
+    char *boot;   /* of the node then */
     bool sent;    /* in the write that is under way */
 };
 

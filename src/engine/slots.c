@@ -127,9 +127,12 @@ static const char *read_wish(const json_t *obj, struct arena *arena, struct slot
         .node = text(arena, obj, "node"),
         .operation = text(arena, obj, "operation"),
         .by = text(arena, obj, "by"),
+        .boot = text(arena, obj, "boot"),
         .since = moment(obj, "since"),
         .asked = moment(obj, "asked"),
     };
+    if (!w.boot)
+        w.boot = "";
     if (!w.node || !w.operation || !w.by)
         return "it does not say who waits";
     if (w.since < 0 || w.asked < 0)
@@ -217,6 +220,7 @@ void slots_write(const struct slots *s, struct str *json) {
         jsonw_kstr(&w, "node", one->node);
         jsonw_kstr(&w, "operation", one->operation);
         jsonw_kstr(&w, "by", one->by);
+        jsonw_kopt(&w, "boot", one->boot);
         write_time(&w, "since", one->since);
         write_time(&w, "asked", one->asked);
         jsonw_end(&w);
@@ -255,15 +259,17 @@ int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, st
     i = PLACE(&s->waiting, wish->node);
     if (IS_AT(&s->waiting, i, wish->node)) {
         struct slot_wish *known = &s->waiting.p[i];
-        if (wish->asked - known->asked < refresh)
+        if (wish->asked - known->asked < refresh && str_same(wish->boot, known->boot))
             return 1;
         known->asked = wish->asked;
+        known->boot = copy(arena, strna(wish->boot));
         return 0;
     }
     *INSERT(&s->waiting, i) = (struct slot_wish){
         .node = copy(arena, wish->node),
         .operation = copy(arena, wish->operation),
         .by = copy(arena, wish->by),
+        .boot = copy(arena, strna(wish->boot)),
         .since = wish->since,
         .asked = wish->asked,
     };

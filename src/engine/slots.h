@@ -6,7 +6,8 @@
  *      "slots":[{"id":"6f0c...","node":"w1","uid":"...","operation":"Reboot","by":"fleetlock",
  *                "state":"granted","boot":"...","since":"2026-11-16T08:00:00Z","asked":"...",
  *                "granted":"..."}],
- *      "waiting":[{"node":"w2","operation":"Reboot","by":"fleetlock","since":"...","asked":"..."}]}
+ *      "waiting":[{"node":"w2","operation":"Reboot","by":"fleetlock","boot":"...","since":"...",
+ *                  "asked":"..."}]}
  *
  * A holding goes through
  *
@@ -61,6 +62,7 @@ struct slot {
 
 struct slot_wish {
     const char *node, *operation, *by;
+    const char *boot;     /* in which it has asked; "" where that does not matter */
     int64_t since, asked; /* for the first and for the last time */
 };
 
@@ -92,8 +94,8 @@ const struct slot_wish *slots_waits(const struct slots *s, const char *node);
 /* -ESTALE when a later leader has been here. */
 int slots_adopt(struct slots *s, int32_t fence, struct err *err);
 
-/* Of one who asks, again and again: that it still does is written once in `refresh`, also of one
- * who holds a slot that nobody has granted yet. 1 of one to whom it is granted. */
+/* Of one who asks, again and again, in one boot: that it still does is written once in `refresh`,
+ * also of one who holds a slot that nobody has granted yet. 1 of one to whom it is granted. */
 int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, struct arena *arena);
 /* Those who have not asked since `before` wait no longer. */
 int slots_forget(struct slots *s, int64_t before);

@@ -18,7 +18,7 @@ from wire import JSON, Wire, query
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 READ = [NODE, POD, BUDGET, LEASE, ATTACHMENT, DAEMON_SET, REPLICA_SET, STATEFUL_SET, DEPLOYMENT, JOB, VOLUME, CLAIM, STORAGE_CLASS,
-        NAMESPACE_KIND, EVENT]
+        NAMESPACE_KIND, EVENT, CONFIG_MAP]
 WHEN, MICRO = "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901Z"
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "11111111-2222-3333-4444-555555555555",
          "controller": True}
@@ -76,6 +76,7 @@ MORE: dict[Kind, tuple[dict, dict]] = {
     EVENT: ({"count": 3, "firstTimestamp": WHEN, "lastTimestamp": WHEN, "eventTime": MICRO, "action": "Act",
              "reportingComponent": "slipway.dev/test",
              "reportingInstance": "x", "source": {"component": "test", "host": "h"}}, {}),
+    CONFIG_MAP: ({"data": {"slots": "{\"v\":1}", "empty": ""}}, {}),
 }
 
 

@@ -28,6 +28,29 @@ static void as_many_as_the_policy_says(void **state) {
     assert_slots(w, "w1 granted, w2 granted; w3");
 }
 
+/* A replica that was frozen writes a wish that the node has been granted by another one since: it
+ * is of an earlier boot, and nobody is drained for it. */
+static void a_wish_of_an_earlier_boot_is_nobodys(void **state) {
+    struct kw *w = *state;
+    char now[TIMEFMT_LEN];
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(30));
+    assert_slots(w, "");
+    kw_set_record(w,
+                  "{'v':1,'fence':%d,'slots':[],'waiting':[{'node':'w1','operation':'Reboot',"
+                  "'by':'fleetlock','boot':'boot-1','since':'%s','asked':'%s'}]}",
+                  kw_fence(w), time_format(w->now.wall, false, now), now);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "; w1"); /* our picture of the node may be late */
+    assert_false(kw_is_cordoned(w, "w1"));
+    kw_pass(w, SEC(120));
+    assert_slots(w, "");
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO); /* who asks in this one gets it */
+}
+
 static void percentages_are_of_the_nodes_of_the_policy(void **state) {
     (void)state;
     static const struct {
@@ -199,6 +222,7 @@ static void what_somebody_else_has_cordoned_is_not(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         KEEPER_TEST(as_many_as_the_policy_says),
+        KEEPER_TEST(a_wish_of_an_earlier_boot_is_nobodys),
         cmocka_unit_test(percentages_are_of_the_nodes_of_the_policy),
         KEEPER_TEST(in_no_more_zones_than_the_policy_says),
         KEEPER_TEST(the_control_plane_goes_one_at_a_time),

@@ -32,7 +32,8 @@ static void done(struct fixture *f) {
 }
 
 static int ask(struct fixture *f, const char *node, int64_t at) {
-    struct slot_wish w = {node, "Reboot", "fleetlock", at, at};
+    struct slot_wish w = {
+        .node = node, .operation = "Reboot", .by = "fleetlock", .since = at, .asked = at};
     return slots_ask(&f->s, &w, SEC(60), &f->arena);
 }
 
