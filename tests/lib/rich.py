@@ -205,6 +205,7 @@ def small(ns: str) -> list[dict]:
             "observedGeneration": 1, "disruptedPods": {"a": WHEN, "b": LATER}, "disruptionsAllowed": 2, "currentHealthy": 5,
             "desiredHealthy": 3, "expectedPods": 8, "conditions": [condition("DisruptionAllowed", observedGeneration=1)]}},
         budget | {"metadata": meta("zero", ns), "spec": {"maxUnavailable": 0, "selector": {}}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("rich", ns), "data": {"slots": SPOKEN, "empty": ""}},
         {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta("rich", ns), "spec": {
             "holderIdentity": "host_uuid", "leaseDurationSeconds": 15, "acquireTime": MICRO, "renewTime": LATER_MICRO,
             "leaseTransitions": 0, "strategy": "OldestEmulationVersion", "preferredHolder": "next"}},

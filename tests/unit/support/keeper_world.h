@@ -714,7 +714,8 @@ static inline bool kw_round(struct kw_replica *r) {
     while (r->w->hold_minor && i < r->calls.len && r->calls.p[i].a.minor)
         i++;
     if (i < r->calls.len) {
-        kw_perform(r->w, &r->calls.p[i]);
+        if (!r->calls.p[i].performed)
+            kw_perform(r->w, &r->calls.p[i]);
         kw_deliver(r, i);
         any = true;
     }
