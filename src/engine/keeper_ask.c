@@ -160,7 +160,8 @@ static void note_asked(struct keeper *k, struct ticket *t, const struct slot *sl
         return; /* we were frozen: it has asked somebody else since */
     const struct node *node = cluster_node(k->cluster, t->node);
     const char *boot = node ? keeper_boot(node) : "";
-    if (k->now.wall - known < SEC(REFRESH_S) && (slot || str_same(wish->boot, boot)))
+    bool same = (slot && slot->state < SLOT_GRANTED) || (wish && str_same(wish->boot, boot));
+    if (same && k->now.wall - known < SEC(REFRESH_S))
         return; /* as is written */
     keeper_stir(k);
     for (size_t i = 0; i < k->asked.len; i++)
