@@ -37,7 +37,7 @@ static int read_one(struct codec *c, const struct own_resource *r, struct view l
 
 int probe_own(int argc, char **argv) {
     const struct own_resource *r = own_resources;
-    while (argc == 2 && r->kind && strcmp(r->kind->name, argv[1]))
+    while (argc == 2 && r->kind && !streq(r->kind->name, argv[1]))
         r++;
     if (argc != 2 || !r->kind) {
         fprintf(stderr, "usage: probe own KIND\n");
