@@ -269,7 +269,7 @@ static int tell_missing(struct locks_run *r, const struct locks *l) {
 }
 
 static const struct lease *lease_of(const struct locks_run *r, const char *ns) {
-    return (const struct lease *)store_get(r->leases, ns, LOCKS_LEASE);
+    return (const struct lease *)store_get(r->leases, ns, KEEPER_LEASE);
 }
 
 /* Nothing goes on where nobody leads. */
@@ -482,7 +482,7 @@ static void feed_all(struct locks_run *r, bool live) {
     r->leases =
         session_feed(&r->session, &kind_lease,
                      &(struct session_feed){.ns = ns,
-                                            .field_selector = "metadata.name=" LOCKS_LEASE,
+                                            .field_selector = "metadata.name=" KEEPER_LEASE,
                                             .without = "whether a controller runs is not shown",
                                             .missing = &r->no_leases});
 }

@@ -278,7 +278,7 @@ static enum keeper_there look_for_controller(struct unlocking *u, const char *ns
     struct patient p;
     patient_call(u->session,
                  &(struct kube_op_spec){
-                     .kind = &kind_lease, .ns = ns, .name = LOCKS_LEASE, .result = &kind_lease},
+                     .kind = &kind_lease, .ns = ns, .name = KEEPER_LEASE, .result = &kind_lease},
                  &p);
     enum keeper_there there = KEEPER_UNKNOWN;
     if (p.outcome == KUBE_NOT_FOUND)

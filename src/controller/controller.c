@@ -14,11 +14,7 @@
 #include "fleetlock/server.h"
 #include "kube/leader.h"
 
-#define LEASE "slipway-controller"
-
 enum {
-    FORGET_MIN = 30,   /* minutes after which one who does not ask any more is forgotten */
-    SAME_BOOT_MIN = 5, /* minutes for which one that reports must have kept its boot */
     DENY_STATUS = 404, /* as the seed has it */
 };
 
@@ -397,8 +393,8 @@ static int serve_http(struct controller *c, struct err *err) {
 static void make_policies(struct controller *c) {
     c->policies = policies_new(&(struct policies_opts){
         .keeper = {.ns = c->opts.ns,
-                   .forget = SEC(60 * FORGET_MIN),
-                   .same_boot = SEC(60 * SAME_BOOT_MIN),
+                   .forget = KEEPER_FORGET,
+                   .same_boot = KEEPER_SAME_BOOT,
                    .drain_note = on_drain_note,
                    .note = on_note,
                    .reply = on_reply,
@@ -456,7 +452,7 @@ int controller_new(struct kube_client *client, const struct controller_opts *opt
     if (!rc)
         rc = leader_new(client,
                         &(struct leader_options){.ns = opts->ns,
-                                                 .name = LEASE,
+                                                 .name = KEEPER_LEASE,
                                                  .identity = opts->identity,
                                                  .seed = opts->seed,
                                                  .started = on_started,

@@ -86,6 +86,16 @@ void cordon_of(const struct node *node, struct arena *arena, struct cordon *out)
     out->owner = out->n_holders ? CORDON_SLIPWAY : other_owner(node);
 }
 
+bool cordon_names(const struct node *node, const char *id) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct cordon c;
+    cordon_of(node, &arena, &c);
+    for (size_t i = 0; i < c.n_holders; i++)
+        if (streq(c.holders[i].id, id))
+            return true;
+    return false;
+}
+
 void cordon_judge(const struct node *node, int64_t now, struct cordon *c) {
     if (c->owner != CORDON_SLIPWAY || !c->since || c->since > now)
         return;

@@ -61,6 +61,8 @@ struct cordon {
 
 /* Everything lives in the arena. */
 void cordon_of(const struct node *node, struct arena *arena, struct cordon *out);
+/* Whether `id` is one of the record's holders, whatever that is worth. */
+bool cordon_names(const struct node *node, const char *id);
 /* Whether the record is of an earlier cordon; then the owner is another. `now` is the wall clock.
  * For those who have not watched the node since it was cordoned. */
 void cordon_judge(const struct node *node, int64_t now, struct cordon *c);

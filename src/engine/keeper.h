@@ -27,6 +27,13 @@
 /* Of its ConfigMaps, by which they are watched. */
 #define SLOTS_LABEL "slipway.dev/slots"
 #define SLOTS_KEY   "slots" /* in their data */
+/* The Lease of the one that leads, in the namespace of the records. */
+#define KEEPER_LEASE "slipway-controller"
+/* What the controller has for `forget` and `same_boot`, microseconds. */
+#define KEEPER_FORGET    (INT64_C(30) * 60 * 1000000)
+#define KEEPER_SAME_BOOT (INT64_C(5) * 60 * 1000000)
+/* Who holds a slot, or waits, for a Maintenance: its name follows. */
+#define KEEPER_BY_MAINTENANCE "maintenance/"
 /* Of Maintenances: they stay until their node is what it was. */
 #define KEEPER_FINALIZER "slipway.dev/maintenance"
 
@@ -122,6 +129,8 @@ const struct slots *keeper_slots(const struct keeper *k);
 size_t keeper_limit(struct keeper *k);
 /* Nodes that are being drained, or were: see engine/drain.h. NULL when this one does not lead. */
 struct drain *keeper_drain(struct keeper *k);
+/* The boot of a node; of one that does not tell, all are the same, until it does. */
+const char *keeper_boot(const struct node *node);
 /* Whose pods it has to know. */
 bool keeper_needs_pods(const struct keeper *k, const char *node);
 

@@ -14,7 +14,6 @@ bool keeper_node_ready(const struct node *node) {
     return c && str_same(c->c.status, "True");
 }
 
-/* Of a node that does not tell its boot all are the same, until it does. */
 const char *keeper_boot(const struct node *node) {
     return str_empty(node->info.boot_id) ? "-" : node->info.boot_id;
 }
@@ -24,18 +23,8 @@ static int64_t heartbeat(const struct node *node) {
     return c ? c->heartbeat : 0;
 }
 
-static bool holds(const struct node *node, const char *id) {
-    _cleanup_arena_ struct arena arena = ARENA_INIT;
-    struct cordon c;
-    cordon_of(node, &arena, &c);
-    for (size_t i = 0; i < c.n_holders; i++)
-        if (streq(c.holders[i].id, id))
-            return true;
-    return false;
-}
-
 bool keeper_is_cordoned(const struct node *node, const char *id) {
-    return node->unschedulable && holds(node, id);
+    return node->unschedulable && cordon_names(node, id);
 }
 
 static bool is_marked(const struct keeper *k, const struct node *node) {
@@ -146,7 +135,7 @@ static bool believe(struct keeper *k, struct hold *h, const struct slot *slot,
 static enum maint_drain drain_of(struct keeper *k, const struct hold *h, const struct node *node) {
     /* What is left of an earlier holding's drain is not this one's. */
     const struct drain_node *n = h->draining ? drain_node(k->drain, h->node) : NULL;
-    if ((h->draining || holds(node, h->id)) && !keeper_is_cordoned(node, h->id))
+    if ((h->draining || cordon_names(node, h->id)) && !keeper_is_cordoned(node, h->id))
         return MAINT_DRAIN_UNCORDONED;
     if (!n)
         return MAINT_DRAIN_NONE;
@@ -170,7 +159,7 @@ static void wake_at(struct keeper *k, int64_t wall) {
 static void slot_facts(struct keeper *k, struct hold *h, const struct slot *slot,
                        const struct node *node, struct maint_facts *f) {
     bool steady = slot->state == SLOT_STEADY;
-    f->cordoned = holds(node, slot->id) || is_marked(k, node);
+    f->cordoned = cordon_names(node, slot->id) || is_marked(k, node);
     f->drain = drain_of(k, h, node);
     /* What was drained stays so only as long as it is cordoned, and up. */
     bool kept = keeper_is_cordoned(node, slot->id) && streq(slot->boot, keeper_boot(node));
@@ -327,7 +316,7 @@ static char *release_patch(struct keeper *k, struct hold *h, const struct node *
     _cleanup_err_ struct err err = ERR_INIT;
     bool stays;
     enum cordon_change change = cordon_release(node, h->id, false, &patch, &stays, &err);
-    if (change == CORDON_REFUSED && holds(node, h->id)) {
+    if (change == CORDON_REFUSED && cordon_names(node, h->id)) {
         str_replace(&h->problem, err_msg(&err));
         return NULL;
     }
@@ -509,7 +498,7 @@ static void orphan_step(struct keeper *k, struct hold *h) {
         return;
     if (!store_fresh(k->cluster->nodes, NULL, h->node))
         return;
-    h->seen = node && holds(node, h->id);
+    h->seen = node && cordon_names(node, h->id);
     if (h->seen)
         work_begin(k, h, false);
 }

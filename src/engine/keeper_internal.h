@@ -157,7 +157,6 @@ void keeper_holds_done(struct keeper *k);
 /* Whether the node is cordoned for that holding. */
 bool keeper_is_cordoned(const struct node *node, const char *id);
 bool keeper_node_ready(const struct node *node);
-const char *keeper_boot(const struct node *node);
 /* The seed's mark, on a node that nothing is done with: the number of the action. */
 uint64_t keeper_mark_ready(struct keeper *k, const struct node *node);
 /* All that is known of a maintenance; `slot` and `u` may be NULL. */

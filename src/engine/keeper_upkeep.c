@@ -13,8 +13,6 @@ enum {
     BLOCKER_EVERY_S = 5 /* what it waits for is written so often, at most */
 };
 
-#define BY "maintenance/"
-
 /* --- words --- */
 
 static enum operation operation_of(const char *word) {
@@ -66,11 +64,13 @@ static struct upkeep *find(const struct keeper *k, const char *name) {
 }
 
 struct upkeep *keeper_upkeep_of(const struct keeper *k, const struct slot *slot) {
-    return str_starts(slot->by, BY) ? find(k, slot->by + strlen(BY)) : NULL;
+    return str_starts(slot->by, KEEPER_BY_MAINTENANCE)
+               ? find(k, slot->by + strlen(KEEPER_BY_MAINTENANCE))
+               : NULL;
 }
 
 bool keeper_is_upkeep(const struct slot *slot) {
-    return str_starts(slot->by, BY);
+    return str_starts(slot->by, KEEPER_BY_MAINTENANCE);
 }
 
 static void upkeep_free(struct upkeep *u) {
@@ -445,9 +445,10 @@ static bool withdraw(const struct keeper *k, struct slots *s) {
         return false;
     for (size_t i = 0; i < had; i++) {
         const struct slot_wish *wish = &s->waiting.p[i];
-        bool ours = str_starts(wish->by, BY);
+        bool ours = str_starts(wish->by, KEEPER_BY_MAINTENANCE);
         const struct object *obj =
-            ours ? store_get(k->opts.maintenances, NULL, wish->by + strlen(BY)) : NULL;
+            ours ? store_get(k->opts.maintenances, NULL, wish->by + strlen(KEEPER_BY_MAINTENANCE))
+                 : NULL;
         if (!ours || (obj && asks((const struct maintenance *)obj)))
             s->waiting.p[kept++] = *wish;
     }
@@ -462,7 +463,7 @@ bool keeper_upkeeps_change(struct keeper *k, struct slots *s, struct arena *aren
         const struct maintenance *m = object_of(k, u);
         if (!m || !is_current(u, m) || !asks(m))
             continue;
-        _cleanup_free_ char *by = xasprintf(BY "%s", u->name);
+        _cleanup_free_ char *by = xasprintf(KEEPER_BY_MAINTENANCE "%s", u->name);
         struct slot_wish wish = {.node = m->node,
                                  .operation = m->operation,
                                  .by = by,

@@ -69,10 +69,8 @@ static void say(struct lock_row *row, enum lock_mood mood, const char *why) {
     row->why = why;
 }
 
-#define MAINTENANCE "maintenance/" /* engine/keeper_upkeep.c */
-
 const char *locks_maintenance(const char *by) {
-    return str_starts(strna(by), MAINTENANCE) ? by + strlen(MAINTENANCE) : NULL;
+    return str_starts(strna(by), KEEPER_BY_MAINTENANCE) ? by + strlen(KEEPER_BY_MAINTENANCE) : NULL;
 }
 
 /* --- nodes --- */
@@ -86,23 +84,8 @@ static bool is_control_plane(const struct node *node) {
     return map_has(node->meta.labels, CONTROL_PLANE) || map_has(node->meta.labels, CONTROL_PLANE2);
 }
 
-static const char *boot_of(const struct node *node) {
-    return str_empty(node->info.boot_id) ? "-" : node->info.boot_id;
-}
-
 static const struct node *node_of(const struct view_of_policy *v, const char *name) {
     return (const struct node *)store_get(v->w->nodes, NULL, name);
-}
-
-/* The cordon is the one of this holding. */
-static bool is_held(const struct node *node, const char *id) {
-    _cleanup_arena_ struct arena arena = ARENA_INIT;
-    struct cordon c;
-    cordon_of(node, &arena, &c);
-    for (size_t i = 0; i < c.n_holders; i++)
-        if (streq(c.holders[i].id, id))
-            return true;
-    return false;
 }
 
 /* "is not Ready (KubeletNotReady) since 12:04 UTC" */
@@ -152,7 +135,7 @@ static void taken(const struct view_of_policy *v, const struct node *node, struc
     const struct slot *slot = row->slot;
     const struct node_condition *c = node_condition_find(node->conditions, "DrainInProgress");
     bool stuck = false;
-    if (!node->unschedulable || !is_held(node, slot->id)) {
+    if (!node->unschedulable || !cordon_names(node, slot->id)) {
         say(row, LOCK_GOES_ON, "is about to be cordoned and drained");
         return;
     }
@@ -171,9 +154,9 @@ static void drained(const struct view_of_policy *v, const struct node *node, str
     const struct slot *slot = row->slot;
     const char *maintenance = locks_maintenance(slot->by);
     int64_t asked = MAX_OF(slot->since, slot->asked);
-    if (!streq(slot->boot, boot_of(node)))
+    if (!streq(slot->boot, keeper_boot(node)))
         say(row, LOCK_GOES_ON, "has rebooted since it was drained: it is about to be put back");
-    else if (!node->unschedulable || !is_held(node, slot->id))
+    else if (!node->unschedulable || !cordon_names(node, slot->id))
         say(row, LOCK_GOES_ON,
             "somebody has uncordoned it since it was drained: it is about to be put back");
     else if (maintenance)
@@ -185,7 +168,7 @@ static void drained(const struct view_of_policy *v, const struct node *node, str
             arena_printf(v->arena,
                          "is drained, and told that it may go when it asks, as it last did at %s: "
                          "put back at %s if it does not",
-                         clock_of(v, asked), clock_of(v, asked + LOCKS_FORGET)));
+                         clock_of(v, asked), clock_of(v, asked + KEEPER_FORGET)));
 }
 
 /* "was told at 12:03 UTC that it may go" */
@@ -202,7 +185,7 @@ static void granted(const struct view_of_policy *v, const struct node *node, str
     const struct slot *slot = row->slot;
     const char *told = granted_text(v, slot);
     bool ready = is_ready(node);
-    if (!streq(slot->boot, boot_of(node)))
+    if (!streq(slot->boot, keeper_boot(node)))
         say(row, ready ? LOCK_GOES_ON : LOCK_WAITS,
             ready ? "has rebooted and is Ready: it is about to be put back"
                   : arena_printf(v->arena, "has rebooted, and %s: put back when it is",
@@ -222,12 +205,12 @@ static void granted(const struct view_of_policy *v, const struct node *node, str
 
 static void steady(const struct view_of_policy *v, const struct node *node, struct lock_row *row) {
     const struct slot *slot = row->slot;
-    int64_t due = slot->steady + LOCKS_SAME_BOOT;
+    int64_t due = slot->steady + KEEPER_SAME_BOOT;
     if (!is_ready(node))
         say(row, LOCK_WAITS,
             arena_printf(v->arena, "has reported that it is steady, and %s: put back when it is",
                          unready_text(v, node)));
-    else if (!streq(slot->boot, boot_of(node)))
+    else if (!streq(slot->boot, keeper_boot(node)))
         say(row, LOCK_GOES_ON, "has rebooted and reported: it is about to be put back");
     else
         say(row, LOCK_GOES_ON,
@@ -242,8 +225,8 @@ static void steady(const struct view_of_policy *v, const struct node *node, stru
 
 static void returned(const struct node *node, struct lock_row *row) {
     say(row, LOCK_GOES_ON,
-        is_held(node, row->slot->id) ? "is let go: it is about to be uncordoned"
-                                     : "is put back: the slot is about to be free");
+        cordon_names(node, row->slot->id) ? "is let go: it is about to be uncordoned"
+                                          : "is put back: the slot is about to be free");
 }
 
 static void look_at_slot(const struct view_of_policy *v, struct lock_row *row) {
@@ -388,10 +371,11 @@ static void look_at_wish(const struct view_of_policy *v, struct lock_row *row) {
         why = control_plane_text(v, node);
     if (!why)
         why = zone_text(v, node);
-    if (why && !locks_maintenance(row->wish->by) && v->w->now > row->wish->asked + LOCKS_FORGET / 2)
+    if (why && !locks_maintenance(row->wish->by) &&
+        v->w->now > row->wish->asked + KEEPER_FORGET / 2)
         why = arena_printf(v->arena, "%s; it last asked at %s, and is forgotten at %s", why,
                            clock_of(v, row->wish->asked),
-                           clock_of(v, row->wish->asked + LOCKS_FORGET));
+                           clock_of(v, row->wish->asked + KEEPER_FORGET));
     if (!why) {
         row->mood = LOCK_GOES_ON;
         why = v->policy->limited ? "a slot is free: it is about to get it"

@@ -13,13 +13,6 @@
 #include "model/object.h"
 #include "model/store.h"
 
-/* The Lease of the one that leads, in the namespace of the records. */
-#define LOCKS_LEASE "slipway-controller"
-/* As the controller has them: after how long without a question somebody is forgotten, and how long
- * a node that reports must have kept its boot. */
-#define LOCKS_FORGET    (INT64_C(30) * 60 * 1000000)
-#define LOCKS_SAME_BOOT (INT64_C(5) * 60 * 1000000)
-
 /* The name of the Maintenance that somebody holds a slot for, or waits; NULL: it is none. */
 const char *locks_maintenance(const char *by);
 

@@ -12,12 +12,14 @@ struct fixture {
     struct arena arena;
     struct cordon cordon;
     const char *text;
+    const struct node *node;
 };
 
 static void look(struct fixture *f, const char *json) {
     world_init(&f->world);
     f->arena = ARENA_INIT;
-    cordon_of(world_add(&f->world, &kind_node, json), &f->arena, &f->cordon);
+    f->node = world_add(&f->world, &kind_node, json);
+    cordon_of(f->node, &f->arena, &f->cordon);
     f->text = cordon_text(&f->cordon, &f->arena);
 }
 
@@ -75,6 +77,8 @@ static void the_record_names_every_holder(void **state) {
     assert_int_equal(f.cordon.holders[0].since, INT64_C(1794729600) * 1000000);
     assert_string_equal(f.cordon.holders[1].reason, "");
     assert_string_equal(f.text, "m1 (alice): kernel, m2");
+    assert_true(cordon_names(f.node, "m1") && cordon_names(f.node, "m2"));
+    assert_false(cordon_names(f.node, "m3") || cordon_names(f.node, ""));
     done(&f);
 }
 
