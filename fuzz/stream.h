@@ -4,6 +4,7 @@
 #define FUZZ_STREAM_H
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/prng.h"
 #include "fuzz.h"
@@ -39,11 +40,18 @@ static inline int fuzz_error(void *arg, const struct status *status) {
     return ++log->seen == log->stop ? -ECANCELED : 0;
 }
 
+static inline int fuzz_unread(void *arg, enum watch_type type, struct object *obj,
+                              const char *why) {
+    if (!*why)
+        abort();
+    return fuzz_object(arg, type, obj);
+}
+
 /* cut: 0 whole, 1 byte by byte, else random pieces. Each piece is a copy that is gone afterwards.
  */
 static inline void fuzz_feed(struct fuzz_log *log, enum kube_format format, enum stream_mode mode,
                              struct view body, uint64_t cut) {
-    static const struct stream_handler handler = {fuzz_object, fuzz_error};
+    static const struct stream_handler handler = {fuzz_object, fuzz_error, fuzz_unread};
     _cleanup_err_ struct err err = ERR_INIT;
     struct prng r = {cut};
     struct stream s;

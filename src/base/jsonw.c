@@ -2,7 +2,7 @@
 #include "base/jsonw.h"
 
 #include <assert.h>
-#include <inttypes.h>
+#include <stdint.h>
 
 #include "base/utf8.h"
 
@@ -69,9 +69,18 @@ void jsonw_str(struct jsonw *w, const char *s) {
         jsonw_null(w);
 }
 
+/* By hand: printf() takes most of the time of those who write many numbers. */
 void jsonw_int(struct jsonw *w, int64_t v) {
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
     before_value(w);
-    str_addf(w->out, "%" PRId64, v);
+    do {
+        *--p = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (v < 0)
+        *--p = '-';
+    str_addn(w->out, p, (size_t)(digits + sizeof digits - p));
 }
 
 void jsonw_bool(struct jsonw *w, bool v) {
@@ -105,6 +114,18 @@ void jsonw_kbool(struct jsonw *w, const char *key, bool v) {
 void jsonw_kopt(struct jsonw *w, const char *key, const char *s) {
     if (!str_empty(s))
         jsonw_kstr(w, key, s);
+}
+
+/* Bytes that are no characters become longer ones, so it is cut afterwards. */
+void jsonw_kcut(struct jsonw *w, const char *key, const char *s, size_t max) {
+    _cleanup_str_ struct str clean = STR_INIT;
+    size_t len = 0, n;
+    utf8_clean(&clean, strna(s), strnlen(strna(s), max));
+    while (len < clean.len && (n = utf8_len(str_get(&clean) + len, clean.len - len)) &&
+           len + n <= max)
+        len += n;
+    jsonw_key(w, key);
+    jsonw_strn(w, str_get(&clean), len);
 }
 
 void jsonw_kbegin(struct jsonw *w, const char *key, char open) {

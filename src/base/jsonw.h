@@ -42,6 +42,8 @@ void jsonw_kint(struct jsonw *w, const char *key, int64_t v);
 void jsonw_kbool(struct jsonw *w, const char *key, bool v);
 /* As jsonw_kstr(), but an empty or NULL string leaves the member out. */
 void jsonw_kopt(struct jsonw *w, const char *key, const char *s);
+/* As jsonw_kstr(), but no more than `max` bytes of it, in whole characters. */
+void jsonw_kcut(struct jsonw *w, const char *key, const char *s, size_t max);
 void jsonw_kbegin(struct jsonw *w, const char *key, char open);
 
 /* A string with its quotes, appended to `out`. */

@@ -26,6 +26,9 @@ struct kube_op {
     kube_reply_fn *fn;
     void *arg;
     char *what; /* "GET /api/v1/pods" for messages: method and path */
+    const struct kind *kind;
+    char *subresource;
+    int64_t began; /* monotonic */
     bool write;
     struct loop_timer *refused; /* instead of a call: it cannot even be sent */
     char *bad_name;
@@ -39,6 +42,7 @@ static void op_free(struct kube_op *op) {
     loop_timer_free(op->refused);
     free(op->bad_name);
     free(op->what);
+    free(op->subresource);
     free(op->content_type);
     free(op->warning);
     str_done(&op->body);
@@ -153,6 +157,18 @@ static void finish_answer(struct kube_op *op, struct kube_reply *r) {
     codec_done(&codec);
 }
 
+static void tell_seen(const struct kube_op *op, int code) {
+    const struct kube_client *c = op->client;
+    if (!c->seen)
+        return;
+    _cleanup_free_ char *method = xstrndup(op->what, strcspn(op->what, " "));
+    c->seen(c->seen_arg, &(struct kube_seen){.method = method,
+                                             .kind = op->kind,
+                                             .subresource = op->subresource,
+                                             .code = code,
+                                             .took = loop_now(c->loop) - op->began});
+}
+
 static void on_done(void *arg, const struct kube_done *done) {
     struct kube_op *op = arg;
     struct kube_reply r = {
@@ -163,6 +179,7 @@ static void on_done(void *arg, const struct kube_done *done) {
         .message = "",
     };
     op->call = NULL;
+    tell_seen(op, done->error ? 0 : op->code);
     if (!done->error) {
         finish_answer(op, &r);
     } else {
@@ -228,6 +245,9 @@ struct kube_op *kube_op_start(struct kube_client *c, const struct kube_op_spec *
     };
     op->what = xasprintf("%s %s", req.method, req.path);
     op->write = !streq(req.method, "GET");
+    op->kind = spec->path ? NULL : spec->kind;
+    str_replace(&op->subresource, spec->subresource);
+    op->began = loop_now(c->loop);
     const char *bad = bad_name(spec->ns) ? spec->ns : bad_name(spec->name) ? spec->name : NULL;
     if (bad && !spec->path) {
         op->bad_name = xstrdup(bad);
@@ -316,16 +336,20 @@ static void add_delete_options(struct jsonw *j, const struct kube_delete_options
     }
 }
 
-struct kube_op *kube_delete(struct kube_client *c, const struct kube_write *w,
-                            const struct kube_delete_options *opts, kube_reply_fn *fn, void *arg) {
-    _cleanup_str_ struct str body = STR_INIT;
+void kube_delete_body(const struct kube_delete_options *opts, bool dry_run, struct str *out) {
     struct jsonw j;
-    jsonw_init(&j, &body, false);
+    jsonw_init(&j, out, false);
     jsonw_begin(&j, '{');
     jsonw_kstr(&j, "apiVersion", "v1");
     jsonw_kstr(&j, "kind", "DeleteOptions");
-    add_delete_options(&j, opts, w->dry_run);
+    add_delete_options(&j, opts, dry_run);
     jsonw_end(&j);
+}
+
+struct kube_op *kube_delete(struct kube_client *c, const struct kube_write *w,
+                            const struct kube_delete_options *opts, kube_reply_fn *fn, void *arg) {
+    _cleanup_str_ struct str body = STR_INIT;
+    kube_delete_body(opts, w->dry_run, &body);
     /* The answer is the object while it is still terminating, or a Status when it is gone at once.
      */
     return write_op(c, w, "DELETE", w->name, NULL, str_get(&body), w->kind, fn, arg);

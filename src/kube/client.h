@@ -24,6 +24,15 @@ enum {
     KUBE_BODY_MAX = 16 << 20, /* an answer that is kept in memory as a whole */
 };
 
+/* An operation that has ended, for those who count. */
+struct kube_seen {
+    const char *method;
+    const struct kind *kind; /* NULL: a path of its own */
+    const char *subresource; /* or NULL */
+    int code;                /* 0: there was no answer */
+    int64_t took;            /* microseconds */
+};
+
 struct kube_client {
     struct kube_transport *transport;
     struct loop *loop;
@@ -33,6 +42,9 @@ struct kube_client {
     /* Of the server's clock before ours, by the date of its last answer, which is up to a second
      * old; 0 while that is not known. Operations and reflectors set it. */
     int64_t ahead;
+    /* Told of each operation before its own callback is; NULL: nobody counts. */
+    void (*seen)(void *arg, const struct kube_seen *seen);
+    void *seen_arg;
 };
 
 /* Notes what an answer says of the server's clock. */
@@ -108,6 +120,8 @@ struct kube_delete_options {
     int64_t grace;             /* seconds; negative: the object's own */
     const char *propagation;   /* Background, Foreground, Orphan; NULL: the server's choice */
 };
+/* The body of such a request, for those who send it by themselves. */
+void kube_delete_body(const struct kube_delete_options *opts, bool dry_run, struct str *out);
 struct kube_op *kube_delete(struct kube_client *c, const struct kube_write *w,
                             const struct kube_delete_options *opts, kube_reply_fn *fn, void *arg);
 /* Evicts w->ns/w->name; the UID is demanded: without it the eviction could hit a replacement. */

@@ -3,6 +3,7 @@
  * As lenient as Go's encoding/json where the API server's clients rely on it (null is absent, a
  * lone surrogate becomes U+FFFD, the last of duplicate keys wins) and strict otherwise. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -33,6 +34,13 @@ static int fail(struct reader *r, const char *what) {
     if (!r->c->where.len)
         note_path(r);
     return err_set(r->err, EBADMSG, "bad JSON at byte %zu: %s", (size_t)(r->p - r->start), what);
+}
+
+/* It is JSON, but not what belongs there. */
+static int fail_odd(struct reader *r, const char *what) {
+    if (!r->c->where.len)
+        note_path(r);
+    return err_set(r->err, EBADMSG, "%s", what);
 }
 
 static void skip_space(struct reader *r) {
@@ -188,6 +196,51 @@ static bool literal(struct reader *r, const char *word) {
     return true;
 }
 
+/* What a value is by its first character. */
+enum shape { SHAPE_ANY, SHAPE_STRING, SHAPE_NUMBER, SHAPE_BOOL, SHAPE_OBJECT, SHAPE_LIST };
+static const char *const shape_names[] = {
+    [SHAPE_STRING] = "a string",  [SHAPE_NUMBER] = "a number", [SHAPE_BOOL] = "true or false",
+    [SHAPE_OBJECT] = "an object", [SHAPE_LIST] = "a list",
+};
+
+static enum shape shape_of(struct reader *r) {
+    struct reader ahead = *r;
+    switch (*r->p) {
+    case '"':
+        return SHAPE_STRING;
+    case '{':
+        return SHAPE_OBJECT;
+    case '[':
+        return SHAPE_LIST;
+    case 't':
+    case 'f':
+        return literal(&ahead, "true") || literal(&ahead, "false") ? SHAPE_BOOL : SHAPE_ANY;
+    default:
+        return (*r->p >= '0' && *r->p <= '9') || *r->p == '-' ? SHAPE_NUMBER : SHAPE_ANY;
+    }
+}
+
+/* Fails when another shape of value is there; what is no JSON at all is left to whoever reads it.
+ */
+static int expect_shape(struct reader *r, enum shape wanted) {
+    skip_space(r);
+    enum shape found = wanted == SHAPE_ANY || r->p == r->end ? wanted : shape_of(r);
+    if (found == wanted || found == SHAPE_ANY)
+        return 0;
+    char what[64];
+    (void)snprintf(what, sizeof what, "expected %s, found %s", shape_names[wanted],
+                   shape_names[found]);
+    return fail_odd(r, what);
+}
+
+/* The same for what may be a string or a number. */
+static int expect_scalar(struct reader *r, const char *else_what) {
+    skip_space(r);
+    enum shape found = r->p == r->end ? SHAPE_ANY : shape_of(r);
+    bool good = found == SHAPE_ANY || found == SHAPE_STRING || found == SHAPE_NUMBER;
+    return good ? 0 : fail_odd(r, else_what);
+}
+
 /* The text of a number; its grammar is RFC 8259's. */
 static int read_number(struct reader *r, struct view *out) {
     skip_space(r);
@@ -285,16 +338,16 @@ static int read_int(struct reader *r, int64_t min, int64_t max, int64_t *out) {
     uint64_t v = 0;
     for (size_t i = negative; i < text.len; i++) {
         if (text.p[i] < '0' || text.p[i] > '9')
-            return fail(r, "expected a whole number");
+            return fail_odd(r, "expected a whole number");
         if (__builtin_mul_overflow(v, 10, &v) ||
             __builtin_add_overflow(v, (uint64_t)(text.p[i] - '0'), &v))
-            return fail(r, "number out of range");
+            return fail_odd(r, "number out of range");
     }
     if (v > (uint64_t)INT64_MAX + negative)
-        return fail(r, "number out of range");
+        return fail_odd(r, "number out of range");
     int64_t n = negative ? (int64_t)(0 - v) : (int64_t)v;
     if (n < min || n > max)
-        return fail(r, "number out of range");
+        return fail_odd(r, "number out of range");
     *out = n;
     return 0;
 }
@@ -306,9 +359,9 @@ static int read_time(struct reader *r, bool micro, int64_t *out) {
         return rc;
     int64_t t = 0;
     if (text.len && !time_parse(text.p, text.len, &t))
-        return fail(r, "expected a time");
+        return fail_odd(r, "expected a time");
     if (t < CODEC_TIME_MIN * USEC_PER_SEC || t > CODEC_TIME_MAX * USEC_PER_SEC + USEC_PER_SEC - 1)
-        return fail(r, "time out of range");
+        return fail_odd(r, "time out of range");
     /* Kubernetes' Time has whole seconds. */
     if (!micro)
         t -= (t % USEC_PER_SEC + USEC_PER_SEC) % USEC_PER_SEC;
@@ -318,12 +371,14 @@ static int read_time(struct reader *r, bool micro, int64_t *out) {
 
 static int read_quantity(struct reader *r, int64_t *out) {
     struct view text;
-    int rc = peek(r, '"') ? read_string(r, &text) : read_number(r, &text);
+    int rc = expect_scalar(r, "expected a quantity");
+    if (!rc)
+        rc = peek(r, '"') ? read_string(r, &text) : read_number(r, &text);
     if (rc)
         return rc;
     *out = 0;
     if (text.len && !quantity_parse(text.p, text.len, out))
-        return fail(r, "expected a quantity");
+        return fail_odd(r, "expected a quantity");
     return 0;
 }
 
@@ -340,18 +395,29 @@ static int read_list(struct reader *r, const struct type *type, struct codec_lis
     for (;;) {
         if (type == &type_strs) {
             struct view text = {0};
-            if (!read_null(r) && (rc = read_string(r, &text)))
+            if (!read_null(r) &&
+                ((rc = expect_shape(r, SHAPE_STRING)) || (rc = read_string(r, &text))))
                 return rc;
             const char **item = codec_list_add(r->c, list);
             if (!item)
-                return fail(r, TOO_MUCH);
+                return fail_odd(r, TOO_MUCH);
             *item = codec_str(r->c, text);
+        } else if (type == &type_ints) {
+            int64_t n = 0;
+            if (!read_null(r) && ((rc = expect_shape(r, SHAPE_NUMBER)) ||
+                                  (rc = read_int(r, INT32_MIN, INT32_MAX, &n))))
+                return rc;
+            int32_t *item = codec_list_add(r->c, list);
+            if (!item)
+                return fail_odd(r, TOO_MUCH);
+            *item = (int32_t)n;
         } else {
             void *item = codec_list_add(r->c, list);
             if (!item)
-                return fail(r, TOO_MUCH);
+                return fail_odd(r, TOO_MUCH);
             type_init(type, item, NULL);
-            if (!read_null(r) && (rc = read_message(r, type, item)))
+            if (!read_null(r) &&
+                ((rc = expect_shape(r, SHAPE_OBJECT)) || (rc = read_message(r, type, item))))
                 return rc;
             if (type->keep && !type->keep(item)) {
                 type_release(type, r->c->pool, item, NULL);
@@ -374,6 +440,8 @@ static int read_pair_value(struct reader *r, const struct type *type, void *pair
         return 0;
     if (type == &type_pair_qty)
         return read_quantity(r, &((struct pair_qty *)pair)->milli);
+    if ((rc = expect_shape(r, SHAPE_STRING)))
+        return rc;
     if (type == &type_pair_time)
         return read_time(r, false, &((struct pair_time *)pair)->time);
     if (!(rc = read_string(r, &text)))
@@ -396,7 +464,7 @@ static int read_map(struct reader *r, const struct field *f, const struct type *
             return rc;
         void *pair = codec_list_add(r->c, list);
         if (!pair)
-            return fail(r, TOO_MUCH);
+            return fail_odd(r, TOO_MUCH);
         *(const char **)pair = codec_str(r->c, key);
         if ((rc = expect(r, ':')) || (rc = read_pair_value(r, type, pair)))
             return rc;
@@ -431,7 +499,7 @@ static int read_ptr(struct reader *r, const struct field *f, void *m) {
     struct codec_list one = {.size = f->type->size};
     void *obj = codec_list_add(r->c, &one);
     if (!obj)
-        return fail(r, TOO_MUCH);
+        return fail_odd(r, TOO_MUCH);
     type_init(f->type, obj, NULL);
     int rc = read_message(r, f->type, obj);
     if (rc) {
@@ -445,7 +513,9 @@ static int read_ptr(struct reader *r, const struct field *f, void *m) {
 static int read_intstr(struct reader *r, struct intstr *out) {
     struct view text;
     int64_t n = 0;
-    int rc;
+    int rc = expect_scalar(r, "expected a number or a string");
+    if (rc)
+        return rc;
     bool is_str = peek(r, '"');
     if (is_str) {
         if ((rc = read_string(r, &text)))
@@ -492,12 +562,27 @@ static int read_raw(struct reader *r, void *m) {
     return rc;
 }
 
+static const enum shape field_shapes[] = {
+    [FIELD_STR] = SHAPE_STRING,     [FIELD_BOOL] = SHAPE_BOOL,
+    [FIELD_OPT_BOOL] = SHAPE_BOOL,  [FIELD_JSON] = SHAPE_OBJECT,
+    [FIELD_I32] = SHAPE_NUMBER,     [FIELD_OPT_I32] = SHAPE_NUMBER,
+    [FIELD_I64] = SHAPE_NUMBER,     [FIELD_OPT_I64] = SHAPE_NUMBER,
+    [FIELD_TIME] = SHAPE_STRING,    [FIELD_MICROTIME] = SHAPE_STRING,
+    [FIELD_INTSTR] = SHAPE_ANY,     [FIELD_PRESENT] = SHAPE_OBJECT,
+    [FIELD_MSG] = SHAPE_OBJECT,     [FIELD_PTR] = SHAPE_OBJECT,
+    [FIELD_LIST] = SHAPE_LIST,      [FIELD_STRS] = SHAPE_LIST,
+    [FIELD_INTS] = SHAPE_LIST,      [FIELD_MAP] = SHAPE_OBJECT,
+    [FIELD_MAP_QTY] = SHAPE_OBJECT, [FIELD_MAP_TIME] = SHAPE_OBJECT,
+};
+
 static int read_field(struct reader *r, const struct field *f, void *m) {
     struct view text;
     int64_t n;
     int rc;
     if (read_null(r))
         return 0;
+    if ((rc = expect_shape(r, field_shapes[f->kind])))
+        return rc;
     switch ((enum field_kind)f->kind) {
     case FIELD_STR:
         if (!(rc = read_string(r, &text)))
@@ -535,6 +620,7 @@ static int read_field(struct reader *r, const struct field *f, void *m) {
         return read_ptr(r, f, m);
     case FIELD_LIST:
     case FIELD_STRS:
+    case FIELD_INTS:
     case FIELD_MAP:
     case FIELD_MAP_QTY:
     case FIELD_MAP_TIME:

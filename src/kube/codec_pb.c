@@ -156,6 +156,13 @@ static int read_intstr(struct reader *r, struct view in, struct intstr *out) {
 
 /* --- lists and maps --- */
 
+static enum wire wire_of(enum field_kind kind) {
+    bool number = kind == FIELD_BOOL || kind == FIELD_OPT_BOOL || kind == FIELD_I32 ||
+                  kind == FIELD_I64 || kind == FIELD_OPT_I32 || kind == FIELD_OPT_I64 ||
+                  kind == FIELD_INTS;
+    return number ? WIRE_VARINT : WIRE_LEN;
+}
+
 static int read_message(struct reader *r, const struct type *type, struct view in, void *obj);
 
 static int read_element(struct reader *r, const struct type *type, struct view in,
@@ -211,6 +218,15 @@ static int read_pair(struct reader *r, const struct field *f, const struct type 
     return 0;
 }
 
+/* Of a list that is not packed: one number each, as the API server writes them. */
+static int read_int_element(struct reader *r, uint64_t value, struct codec_list *list) {
+    int32_t *item = codec_list_add(r->c, list);
+    if (!item)
+        return fail(r, TOO_MUCH);
+    *item = (int32_t)value;
+    return 0;
+}
+
 /* Reads all elements of a repeated field: the first one is `first`, the others are in `rest`. */
 static int read_repeated(struct reader *r, const struct field *f, const struct item *first,
                          struct view rest, void *m) {
@@ -219,12 +235,14 @@ static int read_repeated(struct reader *r, const struct field *f, const struct i
     struct item it = *first;
     int rc = 0;
     for (;;) {
-        if (it.number == f->pb && it.wire != WIRE_LEN)
+        if (it.number == f->pb && it.wire != wire_of(f->kind))
             rc = fail(r, "field of the wrong wire type");
         else if (it.number != f->pb)
             rc = 0;
         else if (f->kind == FIELD_STRS)
             rc = read_str_element(r, it.bytes, &list);
+        else if (f->kind == FIELD_INTS)
+            rc = read_int_element(r, it.value, &list);
         else if (f->kind == FIELD_LIST)
             rc = read_element(r, type, it.bytes, &list);
         else
@@ -259,14 +277,9 @@ static int read_ptr(struct reader *r, const struct field *f, struct view in, voi
     return 0;
 }
 
-static bool is_number(enum field_kind kind) {
-    return kind == FIELD_BOOL || kind == FIELD_OPT_BOOL || kind == FIELD_I32 || kind == FIELD_I64 ||
-           kind == FIELD_OPT_I32 || kind == FIELD_OPT_I64;
-}
-
 static int read_field(struct reader *r, const struct field *f, const struct item *it,
                       struct view rest, void *m) {
-    if (it->wire != (is_number(f->kind) ? WIRE_VARINT : WIRE_LEN))
+    if (it->wire != wire_of(f->kind))
         return fail(r, "field of the wrong wire type");
     switch ((enum field_kind)f->kind) {
     case FIELD_STR:
@@ -302,6 +315,7 @@ static int read_field(struct reader *r, const struct field *f, const struct item
         return read_ptr(r, f, it->bytes, m);
     case FIELD_LIST:
     case FIELD_STRS:
+    case FIELD_INTS:
     case FIELD_MAP:
     case FIELD_MAP_QTY:
     case FIELD_MAP_TIME:

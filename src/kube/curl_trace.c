@@ -281,11 +281,21 @@ static uint64_t dump_len(uint64_t len) {
     return len / DUMP_BYTES * DUMP_LINE + (rest ? DUMP_LINE - (DUMP_BYTES - rest) : 0);
 }
 
+/* Keys of ours are among them, and logs are kept; client-go shows them. */
+static bool is_secret(const struct curl_exchange *x) {
+    return strstr(strna(x->url), "/secrets");
+}
+
 /* `p` is the beginning of a body of `total` bytes, as much of it as could be shown. */
-static void add_body(const struct curl_trace *t, struct str *out, const char *p, size_t len,
-                     uint64_t total, bool binary) {
+static void add_body(const struct curl_trace *t, const struct curl_exchange *x, struct str *out,
+                     const char *p, size_t len, uint64_t total, bool binary) {
     size_t limit = body_limit(t);
     _cleanup_str_ struct str text = STR_INIT;
+    if (is_secret(x)) {
+        str_addf(&text, "<masked: %" PRIu64 " bytes of Secrets>", total);
+        add_text(out, "body", str_get(&text), text.len);
+        return;
+    }
     uint64_t all = binary ? dump_len(total) : total;
     if (binary)
         dump(&text, p, MIN_OF(len, limit / DUMP_LINE * DUMP_BYTES + DUMP_BYTES));
@@ -327,7 +337,7 @@ void curl_trace_request(const struct curl_trace *t, const struct curl_exchange *
         return;
     if (t->level >= LEVEL_BODIES) {
         begin(t, &out, body_place(x), "Request Body");
-        add_body(t, &out, body ? body : "", body_len, body_len, is_binary(body, body_len));
+        add_body(t, x, &out, body ? body : "", body_len, body_len, is_binary(body, body_len));
         end(t, &out);
         str_reset(&out);
     }
@@ -451,6 +461,6 @@ void curl_trace_body(const struct curl_trace *t, const struct curl_exchange *x) 
     if (t->level < LEVEL_BODIES || x->watch)
         return;
     begin(t, &out, body_place(x), "Response Body");
-    add_body(t, &out, str_get(&x->body), x->body.len, x->body_len, x->binary);
+    add_body(t, x, &out, str_get(&x->body), x->body.len, x->body_len, x->binary);
     end(t, &out);
 }

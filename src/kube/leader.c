@@ -63,6 +63,19 @@ static void tell(struct leader *l) {
         l->opts.observed(l->opts.arg, holder);
 }
 
+static void trouble(const struct leader *l, const char *message) {
+    if (message)
+        log_debug(l->client->log, "lease %s/%s: %s", l->ns, l->name, message);
+    if (l->opts.troubled)
+        l->opts.troubled(l->opts.arg, message);
+}
+
+/* A write has failed since somebody else has changed the Lease meanwhile. */
+static bool was_late(const struct leader *l, const struct kube_reply *reply) {
+    return reply->outcome == KUBE_CONFLICT || reply->outcome == KUBE_EXISTS ||
+           (reply->outcome == KUBE_NOT_FOUND && l->seen);
+}
+
 /* Takes the object of an answer over. */
 static void look_at(struct leader *l, struct kube_reply *reply) {
     struct lease *lease = (struct lease *)reply->obj;
@@ -138,6 +151,7 @@ static void on_written(void *arg, struct kube_reply *reply) {
     if (has_lease(reply)) {
         look_at(l, reply);
         tell(l);
+        trouble(l, NULL);
         if (held_by_us(l))
             on_held(l);
         later(l);
@@ -145,7 +159,8 @@ static void on_written(void *arg, struct kube_reply *reply) {
     }
     /* Conflict, lost answer, error: what stands there now must be read before the next write. */
     l->current = false;
-    log_debug(l->client->log, "lease %s/%s: %s", l->ns, l->name, reply->message);
+    if (!was_late(l, reply))
+        trouble(l, reply->message);
     if (l->leading && !l->again) {
         l->again = true;
         attempt_read(l);
@@ -246,17 +261,19 @@ static void on_read(void *arg, struct kube_reply *reply) {
     } else if (has_lease(reply)) {
         look_at(l, reply);
     } else {
-        log_debug(l->client->log, "lease %s/%s: %s", l->ns, l->name, reply->message);
+        trouble(l, reply->message);
         later(l);
         return;
     }
     tell(l);
     if (l->leading && l->seen && !held_by_us(l))
         stop_leading(l, "another one has taken the Lease");
-    if (is_free(l))
+    if (is_free(l)) {
         claim(l);
-    else
+    } else {
+        trouble(l, NULL);
         later(l);
+    }
 }
 
 static void attempt_read(struct leader *l) {

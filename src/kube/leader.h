@@ -33,6 +33,9 @@ struct leader_options {
     void (*stopped)(void *arg, const char *why);
     /* Who leads now: another one, we, or nobody (""); may be NULL. */
     void (*observed)(void *arg, const char *identity);
+    /* The Lease could not be read or written, each time; NULL: it could, or is another's. That
+     * somebody else was faster is no trouble. May be NULL. */
+    void (*troubled)(void *arg, const char *message);
     void *arg;
 };
 

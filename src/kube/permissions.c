@@ -14,6 +14,7 @@
     { "list", "watch", NULL }
 #define VOLUMES "to see which volumes cannot move"
 #define BACK    "to see whether evicted pods are back"
+#define AGAIN   "to see which pods cannot be made again"
 
 const struct permission permissions[] = {
     {"", "nodes", NULL, READ, "to see the nodes", false, NULL},
@@ -39,6 +40,8 @@ const struct permission permissions[] = {
     {"", "events", NULL, ONLY("list"), "to see what drains and kubelets have told", true, NULL},
     {"storage.k8s.io", "storageclasses", NULL, ONLY("list"), "to see where volumes can be made",
      true, NULL},
+    {"", "resourcequotas", NULL, ONLY("list"), AGAIN, true, NULL},
+    {"", "serviceaccounts", NULL, GET_LIST, AGAIN, true, NULL},
 /* What the checks read (engine/checks.c). Where the system is there and this is not allowed,
  * its check has no answer, and a drain waits. */
 #define CHECKED(group, resource, title)                                                            \

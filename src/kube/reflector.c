@@ -129,7 +129,9 @@ static void add_not_older(struct reflector *r, struct str *path) {
 
 static int on_object(void *arg, enum watch_type type, struct object *obj);
 static int on_error_event(void *arg, const struct status *status);
-static const struct stream_handler stream_handler = {on_object, on_error_event};
+static int on_unread(void *arg, enum watch_type type, struct object *obj, const char *why);
+static const struct stream_handler stream_handler = {on_object, on_error_event, NULL},
+                                   patient_handler = {on_object, on_error_event, on_unread};
 static const struct kube_handler call_handler;
 
 static void start_call(struct reflector *r, enum state state, const char *path, int64_t idle,
@@ -416,6 +418,19 @@ out:
     return rc;
 }
 
+/* What it was before must not be taken for what it is. */
+static int on_unread(void *arg, enum watch_type type, struct object *obj, const char *why) {
+    struct reflector *r = arg;
+    const struct kind *kind = store_kind(r->store);
+    if (type == WATCH_DELETED || type == WATCH_BOOKMARK)
+        return on_object(arg, type, obj);
+    r->opts.unread(r->opts.arg, obj->meta.name, why);
+    if (!kind->unread)
+        return on_object(arg, WATCH_DELETED, obj);
+    *(const char **)((char *)obj + kind->unread) = pool_str(store_pool(r->store), why, strlen(why));
+    return on_object(arg, type, obj);
+}
+
 static int on_error_event(void *arg, const struct status *status) {
     struct reflector *r = arg;
     r->event_outcome = kube_outcome_of(status->code ? status->code : 500, NULL, status, true);
@@ -445,7 +460,7 @@ static void on_head(void *arg, const struct kube_head *head) {
     }
     stream_init(&r->stream, store_kind(r->store), format,
                 r->state == R_LIST ? STREAM_LIST : STREAM_WATCH, store_pool(r->store),
-                &stream_handler, r);
+                r->opts.unread ? &patient_handler : &stream_handler, r);
     r->streaming = true;
     if (r->state != R_LIST)
         r->polling = false;

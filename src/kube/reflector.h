@@ -62,6 +62,10 @@ struct reflector_options {
     /* Told once, with the server's words: changes are seen late, since all that is allowed is to
      * list. May be NULL. */
     void (*polling)(void *arg, const char *message);
+    /* An object cannot be read, and why, each time that it comes. The rest is kept current all the
+     * same; that one is not in the store, or, where its kind has a text for it (struct kind), with
+     * that. NULL: one such object is a problem of the whole. */
+    void (*unread)(void *arg, const char *name, const char *why);
     void *arg;
 };
 

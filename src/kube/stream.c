@@ -68,16 +68,43 @@ static int name_object(struct stream *s, struct view bytes, struct err *err) {
     return err_wrap(err, "cannot read a %s", s->kind->name);
 }
 
+static int handed_on(int rc, struct err *err) {
+    return rc ? err_set(err, -rc, "the receiver stopped the stream") : 0;
+}
+
+/* Metadata, and the status where it can be read: whoever knows its name can say what is wrong with
+ * it, and the rest of the stream is of use. False: not even that. */
+static bool read_rest(struct stream *s, struct view bytes, struct object *obj) {
+    static const struct view keys[] = {VIEW("metadata"), VIEW("status")};
+    struct view found[2] = {0};
+    if (codec_json_find(&s->codec, bytes, keys, 2, found, NULL) || !found[0].p)
+        return false;
+    for (size_t n = found[1].p ? 2 : 1; n; n--) {
+        int rc = 0;
+        memset(obj, 0, s->kind->type->size);
+        type_init(s->kind->type, obj, obj);
+        for (size_t i = 0; i < n && !rc; i++)
+            rc = codec_json_member(&s->codec, s->kind->type, keys[i], found[i], obj, NULL);
+        if (!rc && obj->meta.name)
+            return true;
+        if (!rc)
+            type_release(s->kind->type, s->codec.pool, obj, obj);
+    }
+    return false;
+}
+
 int stream_object(struct stream *s, enum watch_type type, struct view bytes, struct err *err) {
     struct object *obj = xcalloc(1, s->kind->type->size);
-    int rc = s->format == KUBE_JSON ? codec_json(&s->codec, s->kind->type, bytes, obj, err)
-                                    : codec_pb(&s->codec, s->kind->type, bytes, obj, err);
-    if (rc) {
-        free(obj);
-        return name_object(s, bytes, err);
-    }
-    rc = s->handler->object(s->arg, type, obj);
-    return rc ? err_set(err, -rc, "the receiver stopped the stream") : 0;
+    _cleanup_err_ struct err why = ERR_INIT;
+    int rc = s->format == KUBE_JSON ? codec_json(&s->codec, s->kind->type, bytes, obj, &why)
+                                    : codec_pb(&s->codec, s->kind->type, bytes, obj, &why);
+    if (!rc)
+        return handed_on(s->handler->object(s->arg, type, obj), err);
+    rc = name_object(s, bytes, &why);
+    if (s->handler->unread && s->format == KUBE_JSON && read_rest(s, bytes, obj))
+        return handed_on(s->handler->unread(s->arg, type, obj, err_msg(&why)), err);
+    free(obj);
+    return err_set(err, -rc, "%s", err_msg(&why));
 }
 
 int stream_status(struct stream *s, struct view bytes, struct err *err) {
@@ -421,7 +448,9 @@ int kube_decode(struct codec *c, const struct kind *kind, enum kube_format forma
                              : codec_pb(c, kind->type, message, obj, err);
     if (rc) {
         free(obj);
-        return err_wrap(err, "cannot read a %s", kind->name);
+        return err_wrap(err, "cannot read a %s%s%s", kind->name,
+                        format == KUBE_JSON && c->where.len ? ": " : "",
+                        format == KUBE_JSON ? str_get(&c->where) : "");
     }
     *out = obj;
     return 0;

@@ -33,6 +33,10 @@ struct stream_handler {
     int (*object)(void *arg, enum watch_type type, struct object *obj);
     /* The Status of an ERROR event; valid during the call. */
     int (*error)(void *arg, const struct status *status);
+    /* The same as object(), of one that cannot be read, and why: `obj` has its metadata, and its
+     * status where that can be read. NULL: such a one ends the stream. JSON only: what comes in
+     * protobuf, the server itself has read into its own types. */
+    int (*unread)(void *arg, enum watch_type type, struct object *obj, const char *why);
 };
 
 struct stream {

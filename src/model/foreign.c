@@ -1,6 +1,6 @@
 /* The tables of the custom resources. Keys are those of the projects' Go types; numbers in the
  * place of protobuf's only keep the rows apart, since none of these travels as protobuf (but for
- * Rook's ConfigMap, whose numbers are real). */
+ * Rook's ConfigMap and kured's DaemonSet, whose numbers are real). */
 #include "model/foreign.h"
 
 #include "base/str.h"
@@ -23,6 +23,11 @@ const struct foreign_condition *foreign_condition(const struct foreign_condition
     TYPE(var, name_, st, FM("metadata", 1, MSG, st, meta, type_meta), FLAT("spec", 2, spec_),      \
          FLAT("status", 3, status_))
 
+/* One that gates something: where it cannot be read it is there all the same, and says why. */
+#define GATING(var, name_, st, spec_, status_)                                                     \
+    TYPE(var, name_, st, FM("metadata", 1, MSG, st, meta, type_meta), FLAT("spec", 2, spec_),      \
+         FLAT("status", 3, status_), F("unread", 4, STR, st, unread))
+
 /* --- Longhorn --- */
 
 TYPE(type_volume_layout, "VolumeDataLayout", longhorn_volume,
@@ -36,7 +41,7 @@ TYPE(type_volume_status, "VolumeStatus", longhorn_volume,
      F("state", 1, STR, longhorn_volume, state),
      F("robustness", 2, STR, longhorn_volume, robustness),
      F("currentNodeID", 3, STR, longhorn_volume, node));
-OBJECT(type_longhorn_volume, "Volume", longhorn_volume, type_volume_spec, type_volume_status);
+GATING(type_longhorn_volume, "Volume", longhorn_volume, type_volume_spec, type_volume_status);
 
 TYPE(type_replica_spec, "ReplicaSpec", longhorn_replica,
      F("volumeName", 1, STR, longhorn_replica, volume), F("nodeID", 2, STR, longhorn_replica, node),
@@ -47,57 +52,34 @@ TYPE(type_replica_spec, "ReplicaSpec", longhorn_replica,
      F("evictionRequested", 7, BOOL, longhorn_replica, evicting));
 TYPE(type_replica_status, "ReplicaStatus", longhorn_replica,
      F("currentState", 1, STR, longhorn_replica, state));
-OBJECT(type_longhorn_replica, "Replica", longhorn_replica, type_replica_spec, type_replica_status);
+GATING(type_longhorn_replica, "Replica", longhorn_replica, type_replica_spec, type_replica_status);
 
 TYPE(type_engine_spec, "EngineSpec", longhorn_engine,
      F("volumeName", 1, STR, longhorn_engine, volume), F("nodeID", 2, STR, longhorn_engine, node));
 TYPE(type_engine_status, "EngineStatus", longhorn_engine,
      F("currentState", 1, STR, longhorn_engine, state));
-OBJECT(type_longhorn_engine, "Engine", longhorn_engine, type_engine_spec, type_engine_status);
+GATING(type_longhorn_engine, "Engine", longhorn_engine, type_engine_spec, type_engine_status);
 
 TYPE(type_longhorn_node_status, "NodeStatus", longhorn_node,
      FM("conditions", 1, LIST, longhorn_node, conditions, type_foreign_condition),
      F("autoEvicting", 2, BOOL, longhorn_node, auto_evicting));
 TYPE(type_longhorn_node, "Node", longhorn_node,
      FM("metadata", 1, MSG, longhorn_node, meta, type_meta),
-     FLAT("status", 3, type_longhorn_node_status));
+     FLAT("status", 3, type_longhorn_node_status), F("unread", 4, STR, longhorn_node, unread));
 
 TYPE(type_manager_spec, "InstanceManagerSpec", longhorn_manager,
      F("nodeID", 1, STR, longhorn_manager, node), F("type", 2, STR, longhorn_manager, type),
      F("dataEngine", 3, STR, longhorn_manager, engine));
 TYPE(type_manager_status, "InstanceManagerStatus", longhorn_manager,
      F("currentState", 1, STR, longhorn_manager, state));
-OBJECT(type_longhorn_manager, "InstanceManager", longhorn_manager, type_manager_spec,
+GATING(type_longhorn_manager, "InstanceManager", longhorn_manager, type_manager_spec,
        type_manager_status);
 
 TYPE(type_longhorn_setting, "Setting", longhorn_setting,
      FM("metadata", 1, MSG, longhorn_setting, meta, type_meta),
-     F("value", 2, STR, longhorn_setting, value));
+     F("value", 2, STR, longhorn_setting, value), F("unread", 4, STR, longhorn_setting, unread));
 
 /* --- Rook --- */
-
-#define CEPH_ALL(X)                                                                                \
-    X(OSDMAP_FLAGS), X(OSD_FLAGS), X(MON_DOWN), X(OSD_DOWN), X(OSD_HOST_DOWN),                     \
-        X(OSD_CHASSIS_DOWN), X(OSD_RACK_DOWN), X(OSD_ROW_DOWN), X(OSD_PDU_DOWN), X(OSD_POD_DOWN),  \
-        X(OSD_ROOM_DOWN), X(OSD_DATACENTER_DOWN), X(OSD_ZONE_DOWN), X(OSD_REGION_DOWN),            \
-        X(OSD_ROOT_DOWN), X(OSD_FULL), X(OSD_BACKFILLFULL), X(OSD_NEARFULL), X(POOL_FULL),         \
-        X(PG_AVAILABILITY), X(PG_DEGRADED), X(PG_DAMAGED), X(PG_RECOVERY_FULL),                    \
-        X(PG_BACKFILL_FULL), X(OBJECT_MISPLACED), X(OBJECT_UNFOUND), X(OSD_SCRUB_ERRORS),          \
-        X(SLOW_OPS), X(MDS_ALL_DOWN), X(FS_DEGRADED), X(MGR_DOWN), X(TOO_FEW_OSDS),                \
-        X(POOL_NO_REDUNDANCY)
-
-#define CEPH_NAME(code) [CEPH_##code] = #code
-const char *const ceph_code_names[CEPH_CODES] = {CEPH_ALL(CEPH_NAME)};
-
-TYPE(type_ceph_message, "CephHealthMessage", ceph_message,
-     F("severity", 1, STR, ceph_message, severity), F("message", 2, STR, ceph_message, message));
-
-#define CEPH_ROW(code)                                                                             \
-    {                                                                                              \
-        .json = #code, .pb = CEPH_##code + 1, .kind = FIELD_PTR,                                   \
-        .off = offsetof(struct ceph_cluster, details[CEPH_##code]), .type = &type_ceph_message     \
-    }
-TYPE(type_ceph_details, "details", ceph_cluster, CEPH_ALL(CEPH_ROW));
 
 TYPE(type_ceph_external, "ExternalSpec", ceph_cluster,
      F("enable", 1, BOOL, ceph_cluster, external));
@@ -107,10 +89,11 @@ TYPE(type_ceph_mon, "MonSpec", ceph_cluster, F("count", 1, OPT_I32, ceph_cluster
 TYPE(type_ceph_spec, "ClusterSpec", ceph_cluster, FLAT("external", 1, type_ceph_external),
      FLAT("disruptionManagement", 2, type_ceph_disruption), FLAT("mon", 3, type_ceph_mon));
 TYPE(type_ceph_health, "CephStatus", ceph_cluster, F("health", 1, STR, ceph_cluster, health),
-     FLAT("details", 2, type_ceph_details), F("lastChecked", 3, STR, ceph_cluster, last_checked));
+     F("details", 2, JSON, ceph_cluster, details),
+     F("lastChecked", 3, STR, ceph_cluster, last_checked));
 TYPE(type_ceph_status, "ClusterStatus", ceph_cluster, F("phase", 1, STR, ceph_cluster, phase),
      F("message", 2, STR, ceph_cluster, message), FLAT("ceph", 3, type_ceph_health));
-OBJECT(type_ceph_cluster, "CephCluster", ceph_cluster, type_ceph_spec, type_ceph_status);
+GATING(type_ceph_cluster, "CephCluster", ceph_cluster, type_ceph_spec, type_ceph_status);
 
 TYPE(type_ceph_pool, "PoolSpec", ceph_pool, F("failureDomain", 1, STR, ceph_pool, failure_domain));
 TYPE(type_ceph_block_pool, "CephBlockPool", ceph_pools,
@@ -138,6 +121,22 @@ TYPE(type_rook_state, "ConfigMap", rook_state, FM("metadata", 1, MSG, rook_state
       .off = offsetof(struct rook_state, data),
       .keep_key = keep_rook_key});
 
+/* --- kured --- */
+
+/* The other one is of bookmarks: without it the first picture would never be complete. */
+static bool keep_lock(const char *key) {
+    return streq(key, KURED_LOCK) || streq(key, "k8s.io/initial-events-end");
+}
+TYPE(type_kured_meta, "ObjectMeta", meta, F("name", 1, STR, meta, name),
+     F("namespace", 3, STR, meta, ns), F("resourceVersion", 6, STR, meta, version),
+     {.json = "annotations",
+      .pb = 12,
+      .kind = FIELD_MAP,
+      .off = offsetof(struct meta, annotations),
+      .keep_key = keep_lock});
+TYPE(type_kured_lock, "DaemonSet", kured_lock,
+     FM("metadata", 1, MSG, kured_lock, meta, type_kured_meta));
+
 /* --- KubeVirt --- */
 
 TYPE(type_vmi_migration, "VirtualMachineInstanceMigrationState", vmi_migration,
@@ -152,7 +151,7 @@ TYPE(type_vmi_status, "VirtualMachineInstanceStatus", vmi, F("nodeName", 1, STR,
      F("phase", 2, STR, vmi, phase), F("evacuationNodeName", 3, STR, vmi, evacuation_node),
      FM("conditions", 4, LIST, vmi, conditions, type_foreign_condition),
      FM("migrationState", 5, PTR, vmi, migration, type_vmi_migration));
-OBJECT(type_vmi, "VirtualMachineInstance", vmi, type_vmi_spec, type_vmi_status);
+GATING(type_vmi, "VirtualMachineInstance", vmi, type_vmi_spec, type_vmi_status);
 
 TYPE(type_kubevirt_config, "KubeVirtConfiguration", kubevirt,
      F("evictionStrategy", 1, STR, kubevirt, strategy));
@@ -172,13 +171,13 @@ TYPE(type_cnpg_status, "ClusterStatus", cnpg_cluster,
      F("currentPrimary", 2, STR, cnpg_cluster, primary),
      F("targetPrimary", 3, STR, cnpg_cluster, target_primary),
      F("phase", 4, STR, cnpg_cluster, phase), F("phaseReason", 5, STR, cnpg_cluster, phase_reason));
-OBJECT(type_cnpg_cluster, "Cluster", cnpg_cluster, type_cnpg_spec, type_cnpg_status);
+GATING(type_cnpg_cluster, "Cluster", cnpg_cluster, type_cnpg_spec, type_cnpg_status);
 
 TYPE(type_postgresql_spec, "PostgresSpec", postgresql,
      F("numberOfInstances", 1, OPT_I32, postgresql, instances));
 TYPE(type_postgresql_status, "PostgresStatus", postgresql,
      F("PostgresClusterStatus", 1, STR, postgresql, status));
-OBJECT(type_postgresql, "postgresql", postgresql, type_postgresql_spec, type_postgresql_status);
+GATING(type_postgresql, "postgresql", postgresql, type_postgresql_spec, type_postgresql_status);
 
 /* --- etcd-operator --- */
 
@@ -188,7 +187,7 @@ TYPE(type_etcd_cluster_spec, "EtcdClusterSpec", etcd_cluster,
      F("size", 1, OPT_I32, etcd_cluster, size));
 TYPE(type_etcd_cluster_status, "EtcdClusterStatus", etcd_cluster,
      FM("members", 1, LIST, etcd_cluster, peers, type_etcd_peer));
-OBJECT(type_etcd_cluster, "EtcdCluster", etcd_cluster, type_etcd_cluster_spec,
+GATING(type_etcd_cluster, "EtcdCluster", etcd_cluster, type_etcd_cluster_spec,
        type_etcd_cluster_status);
 
 TYPE(type_etcd_member_spec, "EtcdMemberSpec", etcd_member,
@@ -196,38 +195,58 @@ TYPE(type_etcd_member_spec, "EtcdMemberSpec", etcd_member,
 TYPE(type_etcd_member_status, "EtcdMemberStatus", etcd_member,
      F("phase", 1, STR, etcd_member, phase), F("isHealthy", 2, BOOL, etcd_member, healthy),
      F("isLearner", 3, BOOL, etcd_member, learner));
-OBJECT(type_etcd_member, "EtcdMember", etcd_member, type_etcd_member_spec, type_etcd_member_status);
+GATING(type_etcd_member, "EtcdMember", etcd_member, type_etcd_member_spec, type_etcd_member_status);
 
 /* --- kinds --- */
 
-#define KIND(var, type_, ...) const struct kind var = {__VA_ARGS__, true, &(type_)}
-#define LONGHORN              "longhorn.io", "v1beta2"
-#define CEPH                  "ceph.rook.io", "v1"
-#define ETCD                  "operator.etcd.io", "v1alpha1"
+#define KIND(var, type_, ...)                                                                      \
+    const struct kind var = {__VA_ARGS__, .namespaced = true, .type = &(type_)}
+#define KIND_GATING(st, type_, ...)                                                                \
+    const struct kind kind_##st = {__VA_ARGS__, .namespaced = true, .type = &(type_),              \
+                                   .unread = offsetof(struct st, unread)}
+#define LONGHORN "longhorn.io", "v1beta2"
+#define CEPH     "ceph.rook.io", "v1"
+#define ETCD     "operator.etcd.io", "v1alpha1"
 
-KIND(kind_longhorn_volume, type_longhorn_volume, "Volume", LONGHORN, "volumes");
-KIND(kind_longhorn_replica, type_longhorn_replica, "Replica", LONGHORN, "replicas");
-KIND(kind_longhorn_engine, type_longhorn_engine, "Engine", LONGHORN, "engines");
-KIND(kind_longhorn_node, type_longhorn_node, "Node", LONGHORN, "nodes");
-KIND(kind_longhorn_manager, type_longhorn_manager, "InstanceManager", LONGHORN, "instancemanagers");
-KIND(kind_longhorn_setting, type_longhorn_setting, "Setting", LONGHORN, "settings");
-KIND(kind_ceph_cluster, type_ceph_cluster, "CephCluster", CEPH, "cephclusters");
+KIND_GATING(longhorn_volume, type_longhorn_volume, "Volume", LONGHORN, "volumes");
+KIND_GATING(longhorn_replica, type_longhorn_replica, "Replica", LONGHORN, "replicas");
+KIND_GATING(longhorn_engine, type_longhorn_engine, "Engine", LONGHORN, "engines");
+KIND_GATING(longhorn_node, type_longhorn_node, "Node", LONGHORN, "nodes");
+KIND_GATING(longhorn_manager, type_longhorn_manager, "InstanceManager", LONGHORN,
+            "instancemanagers");
+KIND_GATING(longhorn_setting, type_longhorn_setting, "Setting", LONGHORN, "settings");
+KIND_GATING(ceph_cluster, type_ceph_cluster, "CephCluster", CEPH, "cephclusters");
 KIND(kind_ceph_block_pool, type_ceph_block_pool, "CephBlockPool", CEPH, "cephblockpools");
 KIND(kind_ceph_filesystem, type_ceph_filesystem, "CephFilesystem", CEPH, "cephfilesystems");
 KIND(kind_ceph_object_store, type_ceph_store, "CephObjectStore", CEPH, "cephobjectstores");
 KIND(kind_rook_state, type_rook_state, "ConfigMap", "", "v1", "configmaps");
-KIND(kind_vmi, type_vmi, "VirtualMachineInstance", "kubevirt.io", "v1", "virtualmachineinstances");
+KIND(kind_kured_lock, type_kured_lock, "DaemonSet", "apps", "v1", "daemonsets");
+KIND_GATING(vmi, type_vmi, "VirtualMachineInstance", "kubevirt.io", "v1",
+            "virtualmachineinstances");
 KIND(kind_kubevirt, type_kubevirt, "KubeVirt", "kubevirt.io", "v1", "kubevirts");
-KIND(kind_cnpg_cluster, type_cnpg_cluster, "Cluster", "postgresql.cnpg.io", "v1", "clusters");
-KIND(kind_postgresql, type_postgresql, "postgresql", "acid.zalan.do", "v1", "postgresqls");
-KIND(kind_etcd_cluster, type_etcd_cluster, "EtcdCluster", ETCD, "etcdclusters");
-KIND(kind_etcd_member, type_etcd_member, "EtcdMember", ETCD, "etcdmembers");
+KIND_GATING(cnpg_cluster, type_cnpg_cluster, "Cluster", "postgresql.cnpg.io", "v1", "clusters");
+KIND_GATING(postgresql, type_postgresql, "postgresql", "acid.zalan.do", "v1", "postgresqls");
+KIND_GATING(etcd_cluster, type_etcd_cluster, "EtcdCluster", ETCD, "etcdclusters");
+KIND_GATING(etcd_member, type_etcd_member, "EtcdMember", ETCD, "etcdmembers");
 
 const struct kind *const foreign_kinds[] = {
-    &kind_longhorn_volume,   &kind_longhorn_replica, &kind_longhorn_engine,
-    &kind_longhorn_node,     &kind_longhorn_manager, &kind_longhorn_setting,
-    &kind_ceph_cluster,      &kind_ceph_block_pool,  &kind_ceph_filesystem,
-    &kind_ceph_object_store, &kind_rook_state,       &kind_vmi,
-    &kind_kubevirt,          &kind_cnpg_cluster,     &kind_postgresql,
-    &kind_etcd_cluster,      &kind_etcd_member,      NULL,
+    &kind_longhorn_volume,
+    &kind_longhorn_replica,
+    &kind_longhorn_engine,
+    &kind_longhorn_node,
+    &kind_longhorn_manager,
+    &kind_longhorn_setting,
+    &kind_ceph_cluster,
+    &kind_ceph_block_pool,
+    &kind_ceph_filesystem,
+    &kind_ceph_object_store,
+    &kind_rook_state,
+    &kind_kured_lock,
+    &kind_vmi,
+    &kind_kubevirt,
+    &kind_cnpg_cluster,
+    &kind_postgresql,
+    &kind_etcd_cluster,
+    &kind_etcd_member,
+    NULL,
 };

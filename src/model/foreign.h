@@ -3,7 +3,11 @@
  * only as JSON: custom resources have no protobuf.
  *
  * A member that is absent in the object is NULL, false, 0 or ABSENT32; none of these means
- * healthy. */
+ * healthy.
+ *
+ * Kinds that gate something have `unread`: why an object could not be read, which field of it is
+ * odd. NULL: it could. Of one that could not there is nothing to go by but its metadata. No server
+ * sends this: what a schema does not have is pruned. */
 #ifndef MODEL_FOREIGN_H
 #define MODEL_FOREIGN_H
 
@@ -21,6 +25,7 @@ const struct foreign_condition *foreign_condition(const struct foreign_condition
 
 struct longhorn_volume {
     struct meta meta;
+    const char *unread;
     int32_t replicas; /* wanted; ABSENT32 */
     const char *locality /* disabled, best-effort, strict-local */, *access /* rwo, rwop, rwx */;
     const char *engine;     /* v1, v2 */
@@ -32,6 +37,7 @@ struct longhorn_volume {
 
 struct longhorn_replica {
     struct meta meta;
+    const char *unread;
     const char *volume, *node, *engine;
     const char *healthy_at, *failed_at; /* both NULL: never used */
     const char *desired, *state;        /* running, stopped, ... */
@@ -40,81 +46,44 @@ struct longhorn_replica {
 
 struct longhorn_engine {
     struct meta meta;
+    const char *unread;
     const char *volume, *node, *state;
 };
 
 struct longhorn_node {
     struct meta meta;
+    const char *unread;
     bool auto_evicting; /* Longhorn moves its replicas away because the node is cordoned */
     const struct foreign_condition *conditions;
 };
 
 struct longhorn_manager { /* an InstanceManager: the pod that engines and replicas run in */
     struct meta meta;
+    const char *unread;
     const char *node, *type, *engine;
     const char *state; /* running, stopped, starting, error, unknown */
 };
 
 struct longhorn_setting {
     struct meta meta;
+    const char *unread;
     const char *value;
 };
 
 /* --- Rook, ceph.rook.io/v1 --- */
 
-/* Ceph's health checks by name (https://docs.ceph.com/en/latest/rados/operations/health-checks). Of
- * those that are not in this list nothing is known but that the whole is not HEALTH_OK. */
-enum ceph_code {
-    CEPH_OSDMAP_FLAGS, /* the first two are what a maintenance itself sets */
-    CEPH_OSD_FLAGS,
-    CEPH_MON_DOWN,
-    CEPH_OSD_DOWN,
-    CEPH_OSD_HOST_DOWN,
-    CEPH_OSD_CHASSIS_DOWN,
-    CEPH_OSD_RACK_DOWN,
-    CEPH_OSD_ROW_DOWN,
-    CEPH_OSD_PDU_DOWN,
-    CEPH_OSD_POD_DOWN,
-    CEPH_OSD_ROOM_DOWN,
-    CEPH_OSD_DATACENTER_DOWN,
-    CEPH_OSD_ZONE_DOWN,
-    CEPH_OSD_REGION_DOWN,
-    CEPH_OSD_ROOT_DOWN,
-    CEPH_OSD_FULL,
-    CEPH_OSD_BACKFILLFULL,
-    CEPH_OSD_NEARFULL,
-    CEPH_POOL_FULL,
-    CEPH_PG_AVAILABILITY,
-    CEPH_PG_DEGRADED,
-    CEPH_PG_DAMAGED,
-    CEPH_PG_RECOVERY_FULL,
-    CEPH_PG_BACKFILL_FULL,
-    CEPH_OBJECT_MISPLACED,
-    CEPH_OBJECT_UNFOUND,
-    CEPH_OSD_SCRUB_ERRORS,
-    CEPH_SLOW_OPS,
-    CEPH_MDS_ALL_DOWN,
-    CEPH_FS_DEGRADED,
-    CEPH_MGR_DOWN,
-    CEPH_TOO_FEW_OSDS,
-    CEPH_POOL_NO_REDUNDANCY,
-    CEPH_CODES,
-};
-extern const char *const ceph_code_names[CEPH_CODES];
-
-struct ceph_message {
-    const char *severity, *message;
-};
-
 struct ceph_cluster {
     struct meta meta;
+    const char *unread;
     bool external;       /* the cluster runs elsewhere: none of its data is here */
     bool manage_budgets; /* Rook keeps PodDisruptionBudgets for it */
     int32_t mons;        /* wanted; ABSENT32 */
     const char *phase, *message;
     const char *health; /* HEALTH_OK, HEALTH_WARN, HEALTH_ERR */
     const char *last_checked;
-    const struct ceph_message *details[CEPH_CODES]; /* NULL: not reported */
+    /* Ceph's health checks that do not pass, as they came: {"OSD_DOWN": {"severity", "message"}}.
+     * Ceph has dozens of them and gets new ones with each release: all of them count. */
+    const char *details;
 };
 
 struct ceph_pool {
@@ -136,6 +105,16 @@ struct rook_state {
     const struct pair *data;
 };
 
+/* --- kured --- */
+
+/* A DaemonSet, for the lock that kured keeps in an annotation of its own one (engine/rivals.h): of
+ * all DaemonSets, since that one may have any name, nothing else is kept. */
+#define KURED_LOCK "weave.works/kured-node-lock"
+struct kured_lock {
+    struct meta
+        meta; /* name, namespace, version, and the annotation KURED_LOCK (or what ends a list) */
+};
+
 /* --- KubeVirt, kubevirt.io/v1 --- */
 
 struct vmi_migration {
@@ -145,6 +124,7 @@ struct vmi_migration {
 
 struct vmi {
     struct meta meta;
+    const char *unread;
     const char *strategy;  /* None, LiveMigrate, LiveMigrateIfPossible, External; NULL: default */
     const char *node_name; /* where it runs */
     const char *phase, *evacuation_node;
@@ -163,6 +143,7 @@ struct kubevirt {
 /* CloudNativePG, postgresql.cnpg.io/v1 Cluster. */
 struct cnpg_cluster {
     struct meta meta;
+    const char *unread;
     int32_t instances; /* wanted; ABSENT32 */
     bool maintenance;  /* spec.nodeMaintenanceWindow.inProgress */
     int32_t ready;     /* 0 when absent: the operator leaves zeros out */
@@ -173,6 +154,7 @@ struct cnpg_cluster {
 /* Zalando, acid.zalan.do/v1 postgresql. */
 struct postgresql {
     struct meta meta;
+    const char *unread;
     int32_t instances;  /* wanted; ABSENT32 */
     const char *status; /* Running, Creating, Updating, UpdateFailed, SyncFailed, ... */
 };
@@ -186,12 +168,14 @@ struct etcd_peer {
 
 struct etcd_cluster {
     struct meta meta;
+    const char *unread;
     int32_t size; /* wanted; ABSENT32 */
     const struct etcd_peer *peers;
 };
 
 struct etcd_member {
     struct meta meta;
+    const char *unread;
     const char *cluster;
     const char *phase; /* Pending, Provisioning, Ready, Recreating, Replacing, Terminating */
     bool healthy, learner;
@@ -199,10 +183,12 @@ struct etcd_member {
 
 extern const struct kind kind_longhorn_volume, kind_longhorn_replica, kind_longhorn_engine,
     kind_longhorn_node, kind_longhorn_manager, kind_longhorn_setting, kind_ceph_cluster,
-    kind_ceph_block_pool, kind_ceph_filesystem, kind_ceph_object_store, kind_rook_state, kind_vmi,
-    kind_kubevirt, kind_cnpg_cluster, kind_postgresql, kind_etcd_cluster, kind_etcd_member;
+    kind_ceph_block_pool, kind_ceph_filesystem, kind_ceph_object_store, kind_rook_state,
+    kind_kured_lock, kind_vmi, kind_kubevirt, kind_cnpg_cluster, kind_postgresql, kind_etcd_cluster,
+    kind_etcd_member;
 
-/* All of them, NULL-terminated. Not in `kinds`: no cluster has them by itself. */
+/* All of them, NULL-terminated. Not in `kinds`: no cluster has them by itself, or, of two, not as a
+ * whole. */
 extern const struct kind *const foreign_kinds[];
 
 #endif

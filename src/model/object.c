@@ -215,7 +215,8 @@ TYPE(type_responder, "EvictionResponder", responder, F("name", 1, STR, responder
         FM("containers", 2, LIST, pod_spec, containers, type_container),                           \
         F("restartPolicy", 3, STR, pod_spec, restart_policy),                                      \
         F("terminationGracePeriodSeconds", 4, OPT_I64, pod_spec, grace),                           \
-        F("nodeSelector", 7, MAP, pod_spec, node_selector)
+        F("nodeSelector", 7, MAP, pod_spec, node_selector),                                        \
+        F("serviceAccountName", 8, STR, pod_spec, account)
 #define POD_SPEC_TAIL                                                                              \
     F("hostNetwork", 11, BOOL, pod_spec, host_network),                                            \
         FM("affinity", 18, PTR, pod_spec, affinity, type_affinity),                                \
@@ -444,6 +445,17 @@ TYPE(type_deployment_status, "DeploymentStatus", deployment,
 TYPE(type_deployment, "Deployment", deployment, FM("metadata", 1, MSG, deployment, meta, type_meta),
      FLAT("spec", 2, type_deployment_spec), FLAT("status", 3, type_deployment_status));
 
+TYPE(type_exit_codes, "PodFailurePolicyOnExitCodesRequirement", exit_codes,
+     F("containerName", 1, STR, exit_codes, container), F("operator", 2, STR, exit_codes, op),
+     F("values", 3, INTS, exit_codes, values));
+TYPE(type_condition_pattern, "PodFailurePolicyOnPodConditionsPattern", condition_pattern,
+     F("type", 1, STR, condition_pattern, type), F("status", 2, STR, condition_pattern, status));
+TYPE(type_failure_rule, "PodFailurePolicyRule", failure_rule,
+     F("action", 1, STR, failure_rule, action),
+     FM("onExitCodes", 2, PTR, failure_rule, codes, type_exit_codes),
+     FM("onPodConditions", 3, LIST, failure_rule, conditions, type_condition_pattern));
+TYPE(type_failure_policy, "PodFailurePolicy", failure_policy,
+     FM("rules", 1, LIST, failure_policy, rules, type_failure_rule));
 TYPE(type_job_spec, "JobSpec", job, F("parallelism", 1, OPT_I32, job, parallelism),
      F("completions", 2, OPT_I32, job, completions),
      F("activeDeadlineSeconds", 3, OPT_I64, job, deadline),
@@ -451,7 +463,10 @@ TYPE(type_job_spec, "JobSpec", job, F("parallelism", 1, OPT_I32, job, parallelis
      F("backoffLimit", 7, OPT_I32, job, backoff_limit),
      F("ttlSecondsAfterFinished", 8, OPT_I32, job, ttl),
      F("completionMode", 9, STR, job, completion_mode), F("suspend", 10, BOOL, job, suspend),
-     F("podReplacementPolicy", 14, STR, job, replacement_policy));
+     FM("podFailurePolicy", 11, PTR, job, policy, type_failure_policy),
+     F("backoffLimitPerIndex", 12, OPT_I32, job, index_limit),
+     F("podReplacementPolicy", 14, STR, job, replacement_policy),
+     F("managedBy", 15, STR, job, managed_by));
 TYPE(type_job_status, "JobStatus", job, FM("conditions", 1, LIST, job, conditions, type_condition),
      F("startTime", 2, TIME, job, started), F("completionTime", 3, TIME, job, completed),
      F("active", 4, I32, job, active), F("succeeded", 5, I32, job, succeeded),
@@ -461,6 +476,22 @@ TYPE(type_job, "Job", job, FM("metadata", 1, MSG, job, meta, type_meta),
      FLAT("spec", 2, type_job_spec), FLAT("status", 3, type_job_status));
 
 /* --- the rest --- */
+
+TYPE(type_quota_scope, "ScopedResourceSelectorRequirement", quota_scope,
+     F("scopeName", 1, STR, quota_scope, name), F("operator", 2, STR, quota_scope, op),
+     F("values", 3, STRS, quota_scope, values));
+TYPE(type_quota_selector, "ScopeSelector", quota_selector,
+     FM("matchExpressions", 1, LIST, quota_selector, exprs, type_quota_scope));
+TYPE(type_quota_spec, "ResourceQuotaSpec", resource_quota,
+     F("hard", 1, MAP_QTY, resource_quota, hard), F("scopes", 2, STRS, resource_quota, scopes),
+     FM("scopeSelector", 3, PTR, resource_quota, selector, type_quota_selector));
+TYPE(type_quota_status, "ResourceQuotaStatus", resource_quota,
+     F("used", 2, MAP_QTY, resource_quota, used));
+TYPE(type_quota, "ResourceQuota", resource_quota,
+     FM("metadata", 1, MSG, resource_quota, meta, type_meta), FLAT("spec", 2, type_quota_spec),
+     FLAT("status", 3, type_quota_status));
+TYPE(type_account, "ServiceAccount", service_account,
+     FM("metadata", 1, MSG, service_account, meta, type_meta));
 
 TYPE(type_ns_spec, "NamespaceSpec", ns, F("finalizers", 1, STRS, ns, finalizers));
 TYPE(type_ns_status, "NamespaceStatus", ns, F("phase", 1, STR, ns, phase),
@@ -517,7 +548,8 @@ const struct type type_list_meta = {"ListMeta", sizeof(struct list_meta),
 /* --- kinds --- */
 
 #define KIND(var, name_, group_, resource_, namespaced_, type_)                                    \
-    const struct kind var = {name_, group_, "v1", resource_, namespaced_, &(type_)}
+    const struct kind var = {                                                                      \
+        name_, group_, "v1", resource_, .namespaced = (namespaced_), .type = &(type_)}
 
 KIND(kind_node, "Node", "", "nodes", false, type_node);
 KIND(kind_pod, "Pod", "", "pods", true, type_pod);
@@ -537,6 +569,8 @@ KIND(kind_storage_class, "StorageClass", "storage.k8s.io", "storageclasses", fal
 KIND(kind_namespace, "Namespace", "", "namespaces", false, type_ns);
 KIND(kind_event, "Event", "", "events", true, type_event);
 KIND(kind_config_map, "ConfigMap", "", "configmaps", true, type_config_map);
+KIND(kind_resource_quota, "ResourceQuota", "", "resourcequotas", true, type_quota);
+KIND(kind_service_account, "ServiceAccount", "", "serviceaccounts", true, type_account);
 KIND(kind_any, "Object", "", "", true, type_any);
 
 const struct kind *const kinds[] = {
@@ -556,6 +590,8 @@ const struct kind *const kinds[] = {
     &kind_namespace,
     &kind_event,
     &kind_config_map,
+    &kind_resource_quota,
+    &kind_service_account,
     NULL,
 };
 
@@ -613,6 +649,20 @@ const struct node_condition *node_condition_find(const struct node_condition *li
         if (str_same(list[i].c.type, type))
             return &list[i];
     return NULL;
+}
+
+bool node_is_ready(const struct node *node) {
+    const struct node_condition *c = node_condition_find(node->conditions, "Ready");
+    return c && str_same(c->c.status, "True");
+}
+
+const char *node_zone(const struct node *node) {
+    return strna(map_get(node->meta.labels, "topology.kubernetes.io/zone"));
+}
+
+bool node_is_control_plane(const struct node *node) {
+    return map_has(node->meta.labels, "node-role.kubernetes.io/control-plane") ||
+           map_has(node->meta.labels, "node-role.kubernetes.io/master");
 }
 
 const struct owner *meta_controller(const struct meta *meta) {

@@ -192,7 +192,7 @@ struct pod_spec {
     const char *node_name; /* of templates only: a pod's own is in struct pod */
     bool host_network;
     const struct affinity *affinity;
-    const char *scheduler, *priority_class, *preemption;
+    const char *scheduler, *priority_class, *preemption, *account;
     const struct toleration *tolerations;
     int32_t priority; /* ABSENT32 */
     const struct pair_qty *overhead;
@@ -377,10 +377,33 @@ struct deployment {
     const struct condition *conditions;
 };
 
+struct exit_codes {
+    const char *container, *op; /* container: NULL is any */
+    const int32_t *values;
+};
+
+struct condition_pattern {
+    const char *type, *status;
+};
+
+/* It has one of the two. */
+struct failure_rule {
+    const char *action;
+    const struct exit_codes *codes;
+    const struct condition_pattern *conditions;
+};
+
+struct failure_policy {
+    const struct failure_rule *rules;
+};
+
 struct job {
     struct meta meta;
     int32_t parallelism, completions, backoff_limit, ttl; /* ABSENT32 */
-    int64_t deadline;                                     /* activeDeadlineSeconds, ABSENT64 */
+    int32_t index_limit;                                  /* backoffLimitPerIndex, ABSENT32 */
+    const struct failure_policy *policy;
+    const char *managed_by;
+    int64_t deadline; /* activeDeadlineSeconds, ABSENT64 */
     const struct label_selector *selector;
     const char *completion_mode, *replacement_policy;
     bool suspend;
@@ -396,6 +419,27 @@ struct ns {
     const char *const *finalizers;
     const char *phase;
     const struct condition *conditions;
+};
+
+struct quota_scope {
+    const char *name, *op;
+    const char *const *values;
+};
+
+struct quota_selector {
+    const struct quota_scope *exprs;
+};
+
+struct resource_quota {
+    struct meta meta;
+    const struct pair_qty *hard, *used; /* hard: of the spec */
+    const char *const *scopes;
+    const struct quota_selector *selector;
+};
+
+/* Nothing but that it is there. */
+struct service_account {
+    struct meta meta;
 };
 
 struct event_source {
@@ -451,11 +495,15 @@ struct kind {
     const char *resource; /* "pods" */
     bool namespaced;
     const struct type *type; /* its struct begins with a struct meta */
+    /* Where it has a text for why an object of it could not be read, of which then there is nothing
+     * but metadata and status (kube/stream.h); 0: nowhere. */
+    uint32_t unread;
 };
 
 extern const struct kind kind_node, kind_pod, kind_pdb, kind_lease, kind_volume_attachment,
     kind_daemon_set, kind_replica_set, kind_stateful_set, kind_deployment, kind_job, kind_pv,
-    kind_pvc, kind_storage_class, kind_namespace, kind_event, kind_config_map;
+    kind_pvc, kind_storage_class, kind_namespace, kind_event, kind_config_map, kind_resource_quota,
+    kind_service_account;
 extern const struct type type_status, type_list_meta;
 /* Of any kind, for its metadata alone: a struct object. Not in `kinds`. */
 extern const struct kind kind_any;
@@ -477,6 +525,11 @@ void object_print(const struct kind *kind, struct jsonw *w, const struct object 
 const struct condition *condition_find(const struct condition *list, const char *type);
 const struct node_condition *node_condition_find(const struct node_condition *list,
                                                  const char *type);
+bool node_is_ready(const struct node *node);
+/* By its labels: the role of today, or the one of before. */
+bool node_is_control_plane(const struct node *node);
+/* The zone that it is in; "" when it does not say. */
+const char *node_zone(const struct node *node);
 /* The controlling owner, or NULL. */
 const struct owner *meta_controller(const struct meta *meta);
 

@@ -18,7 +18,8 @@ TYPE(type_own_condition, "Condition", own_condition, F("type", 1, STR, own_condi
 
 TYPE(type_own_blocker, "Blocker", own_blocker, F("code", 1, STR, own_blocker, code),
      F("object", 2, STR, own_blocker, object), F("message", 3, STR, own_blocker, message),
-     F("since", 4, TIME, own_blocker, since), F("hint", 5, STR, own_blocker, hint));
+     F("since", 4, TIME, own_blocker, since), F("hint", 5, STR, own_blocker, hint),
+     F("deadline", 6, TIME, own_blocker, deadline), F("then", 7, STR, own_blocker, then));
 
 TYPE(type_own_exec, "ExecExecutor", own_exec, F("command", 1, STRS, own_exec, command));
 TYPE(type_own_http, "HTTPExecutor", own_http, F("url", 1, STR, own_http, url));
@@ -43,6 +44,8 @@ TYPE(type_policy_fleetlock, "FleetLock", policy_fleetlock,
      F("unknownGroup", 3, STR, policy_fleetlock, unknown_group),
      F("callerCheck", 4, STR, policy_fleetlock, caller_check), FLAT("ids", 5, type_policy_ids),
      F("rate", 6, OPT_I32, policy_fleetlock, rate));
+TYPE(type_policy_skip, "SkippedCheck", policy_skip, F("name", 1, STR, policy_skip, name),
+     F("reason", 2, STR, policy_skip, reason));
 TYPE(type_policy_spec, "PolicySpec", policy,
      FM("nodeSelector", 1, PTR, policy, selector, type_selector),
      F("maxUnavailable", 2, INTSTR, policy, max_unavailable),
@@ -51,13 +54,18 @@ TYPE(type_policy_spec, "PolicySpec", policy,
      FM("fleetlock", 7, PTR, policy, fleetlock, type_policy_fleetlock),
      F("settle", 8, STR, policy, settle), F("soak", 9, STR, policy, soak),
      F("waitRescheduled", 10, OPT_BOOL, policy, wait_rescheduled),
-     F("maxFailed", 11, OPT_I32, policy, max_failed));
+     F("maxFailed", 11, OPT_I32, policy, max_failed),
+     FM("skipChecks", 12, LIST, policy, skip_checks, type_policy_skip),
+     F("approval", 13, STR, policy, approval), F("returnTimeout", 14, STR, policy, return_timeout));
 TYPE(type_policy_status, "PolicyStatus", policy,
      F("observedGeneration", 1, I64, policy, observed_generation),
      F("nodes", 2, I32, policy, nodes), F("held", 3, I32, policy, held),
      F("waiting", 4, I32, policy, waiting),
-     FM("conditions", 5, LIST, policy, conditions, type_own_condition));
-OBJECT(type_policy, "Policy", policy, type_policy_spec, type_policy_status);
+     FM("conditions", 5, LIST, policy, conditions, type_own_condition),
+     F("free", 6, I32, policy, free), F("holders", 7, STRS, policy, holders));
+TYPE(type_policy, "Policy", policy, FM("metadata", 1, MSG, policy, meta, type_meta),
+     FLAT("spec", 2, type_policy_spec), FLAT("status", 3, type_policy_status),
+     F("unread", 4, STR, policy, unread));
 
 void policy_drain_rules(const struct policy *p, struct str *out) {
     const char *members = p->drain ? p->drain + 1 : "}";
@@ -121,8 +129,7 @@ TYPE(type_rollout_spec, "RolloutSpec", rollout, F("operation", 1, STR, rollout, 
      FM("nodeSelector", 2, PTR, rollout, selector, type_selector),
      F("nodes", 3, STRS, rollout, nodes), F("policy", 4, STR, rollout, policy),
      F("reason", 5, STR, rollout, reason), F("maxFailed", 6, OPT_I32, rollout, max_failed),
-     F("waitRescheduled", 7, OPT_BOOL, rollout, wait_rescheduled), F("soak", 8, STR, rollout, soak),
-     F("paused", 9, OPT_BOOL, rollout, paused),
+     F("soak", 8, STR, rollout, soak), F("paused", 9, OPT_BOOL, rollout, paused),
      FM("executor", 10, PTR, rollout, executor, type_own_executor));
 TYPE(type_rollout_status, "RolloutStatus", rollout,
      F("observedGeneration", 1, I64, rollout, observed_generation),
@@ -131,14 +138,21 @@ TYPE(type_rollout_status, "RolloutStatus", rollout,
      FM("counts", 5, MSG, rollout, counts, type_rollout_counts),
      F("current", 6, STRS, rollout, current),
      FM("blocker", 7, PTR, rollout, blocker, type_own_blocker),
-     FM("conditions", 8, LIST, rollout, conditions, type_own_condition));
+     FM("conditions", 8, LIST, rollout, conditions, type_own_condition),
+     F("doneNodes", 9, STR, rollout, done_nodes), F("failedNodes", 10, STR, rollout, failed_nodes),
+     F("lastDone", 11, TIME, rollout, last_done), F("retried", 12, STR, rollout, retried));
 OBJECT(type_rollout, "Rollout", rollout, type_rollout_spec, type_rollout_status);
 
 /* --- kinds --- */
 
 #define KIND(var, type_, ...)                                                                      \
     const struct kind var = {__VA_ARGS__, .namespaced = false, .type = &(type_)}
-KIND(kind_policy, type_policy, "Policy", OWN_GROUP, OWN_VERSION, "policies");
+const struct kind kind_policy = {.name = "Policy",
+                                 .group = OWN_GROUP,
+                                 .version = OWN_VERSION,
+                                 .resource = "policies",
+                                 .type = &type_policy,
+                                 .unread = offsetof(struct policy, unread)};
 KIND(kind_maintenance, type_maintenance, "Maintenance", OWN_GROUP, OWN_VERSION, "maintenances");
 KIND(kind_rollout, type_rollout, "Rollout", OWN_GROUP, OWN_VERSION, "rollouts");
 

@@ -26,7 +26,8 @@ struct own_condition {
 
 struct own_blocker {
     const char *code, *object, *message, *hint;
-    int64_t since;
+    const char *then; /* what happens at the deadline */
+    int64_t since, deadline;
 };
 
 struct own_exec {
@@ -56,6 +57,11 @@ struct policy_fleetlock {
     int32_t rate; /* requests a minute */
 };
 
+/* A check that is not asked, and why not. */
+struct policy_skip {
+    const char *name, *reason;
+};
+
 struct policy {
     struct meta meta;
     const struct label_selector *selector;
@@ -65,13 +71,20 @@ struct policy {
     const char *drain_timeout; /* a duration */
     const char *escalation;    /* wait, release */
     const struct policy_fleetlock *fleetlock;
-    const char *settle, *soak; /* durations */
+    const char *return_timeout, *settle, *soak; /* durations */
     int8_t wait_rescheduled;
     int32_t max_failed;
+    const struct policy_skip *skip_checks;
+    const char *approval; /* none, required */
 
     int64_t observed_generation;
-    int32_t nodes, held, waiting;
+    int32_t nodes, held, waiting, free;
+    const char *const *holders;
     const struct own_condition *conditions;
+
+    /* Why its spec could not be read; NULL: it could. No server sends this: what the schema does
+     * not have is pruned. */
+    const char *unread;
 };
 
 /* The Policy's drain rules as the text that rules_parse() (engine/rules.h) reads. */
@@ -108,6 +121,11 @@ int maintenance_word(const struct maintenance *m, const char **out, struct err *
 
 /* --- Rollout --- */
 
+/* Of a Rollout: those of its nodes that have failed are begun again, once for every value. What was
+ * heard is in its status. */
+#define OWN_RETRY_ANNOTATION "slipway.dev/retry"
+enum { ROLLOUT_NAMES_MAX = 1000000 }; /* bytes of all names of its nodes: etcd takes 1.5 MB */
+
 struct rollout_counts {
     int32_t total, waiting, current, complete, failed;
 };
@@ -117,8 +135,7 @@ struct rollout {
     const char *operation, *policy, *reason;
     const struct label_selector *selector; /* NULL: `nodes` */
     const char *const *nodes;              /* names and sets of names (base/nodeset.h) */
-    int32_t max_failed;                    /* ABSENT32, ABSENT8, NULL: as its policy says */
-    int8_t wait_rescheduled;
+    int32_t max_failed;                    /* ABSENT32, NULL: as its policy says */
     const char *soak;
     int8_t paused;
     const struct own_executor *executor;
@@ -128,6 +145,10 @@ struct rollout {
     int64_t since;
     struct rollout_counts counts;
     const char *const *current;
+    /* Sets of nodes (base/nodeset.h): what is known of them when their Maintenances are gone. */
+    const char *done_nodes, *failed_nodes;
+    int64_t last_done;
+    const char *retried; /* the OWN_RETRY_ANNOTATION that was heard */
     const struct own_blocker *blocker;
     const struct own_condition *conditions;
 };

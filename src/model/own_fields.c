@@ -24,10 +24,29 @@ enum {
 
 /* --- what values have to be --- */
 
+/* As many digits before the point as a year of that unit has: a server that adds more up has no
+ * room for the sum, and says so in words of its own. */
+static bool has_too_many_digits(const char *s) {
+    static const char digits[] = "0123456789";
+    while (*s) {
+        size_t n = strspn(s, digits);
+        s += n;
+        if (*s == '.')
+            s += 1 + strspn(s + 1, digits);
+        size_t unit = strspn(s, "hms");
+        size_t most = *s == 'h' ? 4 : *s == 's' ? 8 : unit > 1 ? 11 : 6;
+        if (!unit || n > most)
+            return true;
+        s += unit;
+    }
+    return false;
+}
+
 static bool is_duration(const void *text) {
     int64_t time = 0;
     const char *s = text;
-    if (*s < '0' || *s > '9' || !strpbrk(s, "hms") || strspn(s, "0123456789.hms") < strlen(s))
+    if (*s < '0' || *s > '9' || !strpbrk(s, "hms") || strspn(s, "0123456789.hms") < strlen(s) ||
+        has_too_many_digits(s))
         return false;
     return !duration_parse(s, &time, NULL) && time >= 0 && time <= SEC(86400 * 365);
 }
@@ -35,7 +54,7 @@ static bool is_duration(const void *text) {
 static bool is_count(const void *value) {
     const struct intstr *v = value;
     if (!v->is_str)
-        return v->val >= 0;
+        return v->val >= 0 && v->val <= NODES_MAX;
     const char *s = strna(v->str);
     size_t digits = strspn(s, "0123456789");
     if (!digits || digits > 3 || (digits > 1 && *s == '0') || !streq(s + digits, "%"))
@@ -93,12 +112,14 @@ static bool is_selector(const void *value) {
 }
 
 static const struct own_rule duration_rules[] = {
-    {"self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) <= duration('8760h')",
+    {"self.matches('^([0-9]{1,4}([.][0-9]+)?h|[0-9]{1,6}([.][0-9]+)?m|[0-9]{1,8}([.][0-9]+)?s|"
+     "[0-9]{1,11}([.][0-9]+)?ms)+$') && duration(self) <= duration('8760h')",
      "must be a duration such as 30s, 5m or 1h30m, and no longer than a year", is_duration},
     {0}};
 static const struct own_rule count_rules[] = {
-    {"type(self) == int ? self >= 0 : self.matches('^([0-9]|[1-9][0-9]|100)%$')",
-     "must be a number of nodes such as 1, or a percentage such as 10%", is_count},
+    {"type(self) == int ? self >= 0 && self <= 1000000 : "
+     "self.matches('^([0-9]|[1-9][0-9]|100)%$')",
+     "must be a number of nodes such as 1, at most 1000000, or a percentage such as 10%", is_count},
     {0}};
 static const struct own_rule group_rules[] = {
     {"self.matches('^[a-zA-Z0-9.-]+$')",
@@ -439,6 +460,13 @@ static const struct own_field blocker_fields[] = {
     {.name = "message", .type = OWN_STR, .max = MESSAGE_MAX, .meaning = "Why, with numbers."},
     {.name = "since", .type = OWN_TIME, .meaning = "Since when it waits for that."},
     {.name = "hint", .type = OWN_STR, .max = MESSAGE_MAX, .meaning = "What can be done."},
+    {.name = "deadline",
+     .type = OWN_TIME,
+     .meaning = "Until when it waits; absent when it waits as long as it takes."},
+    {.name = "then",
+     .type = OWN_STR,
+     .max = MESSAGE_MAX,
+     .meaning = "What happens at the deadline."},
     {0}};
 #define BLOCKER                                                                                    \
     {                                                                                              \
@@ -498,7 +526,8 @@ static const struct own_field fleetlock_fields[] = {
      .max = GROUPS_MAX,
      .set = true,
      .item = &group_item,
-     .meaning = "The groups that this Policy answers for. No two Policies may name the same one."},
+     .meaning = "The groups that clients of its nodes may name. Which Policy answers is decided by "
+                "the node, so that several of them may name the same group."},
     {.name = "denyStatus",
      .type = OWN_INT,
      .words = deny_words,
@@ -508,9 +537,8 @@ static const struct own_field fleetlock_fields[] = {
      .type = OWN_STR,
      .words = unknown_words,
      .initial = "\"refuse\"",
-     .meaning =
-         "What a client gets whose group no Policy names: refuse is an error, default is what "
-         "this Policy says."},
+     .meaning = "What a client of its nodes gets whose group is none of these: refuse is an error, "
+                "default is what this Policy says."},
     {.name = "callerCheck",
      .type = OWN_STR,
      .words = caller_words,
@@ -527,8 +555,29 @@ static const struct own_field fleetlock_fields[] = {
      .min = 1,
      .max = 100000,
      .initial = "60",
-     .meaning = "How many requests a minute of one address are answered."},
+     .meaning = "How many requests a minute are answered that come from one address for one node."},
     {0}};
+
+/* As checks_table of engine/checks.h, which is above this layer; a test compares them. */
+static const char *const check_words[] = {"longhorn", "rook-ceph",   "kubevirt",
+                                          "cnpg",     "zalando",     "etcd-operator",
+                                          "etcd",     "statefulset", NULL};
+static const struct own_field skip_fields[] = {
+    {.name = "name",
+     .type = OWN_STR,
+     .required = true,
+     .words = check_words,
+     .meaning = "The check, as 'slipway checks' calls it."},
+    {.name = "reason",
+     .type = OWN_STR,
+     .required = true,
+     .min = 1,
+     .max = MESSAGE_MAX,
+     .meaning = "Why it is safe to do without."},
+    {0}};
+static const struct own_field skip_item = {
+    .type = OWN_OBJECT, .meaning = "One check.", .fields = skip_fields};
+static const char *const approval_words[] = {"none", "required", NULL};
 
 static const struct own_field policy_spec[] = {
     {.name = "nodeSelector",
@@ -575,6 +624,16 @@ static const struct own_field policy_spec[] = {
      .fields = fleetlock_fields,
      .meaning = "That FleetLock clients on these nodes are answered, and how. Without it they are "
                 "not."},
+    {.name = "returnTimeout",
+     .type = OWN_STR,
+     .min = 1,
+     .max = 32,
+     .initial = "\"30m\"",
+     .rules = duration_rules,
+     .meaning = "How long the node of a Maintenance may take to go, and then to be back and Ready, "
+                "before the Maintenance is Halted (NotBack), which counts as failed for a Rollout. "
+                "A drained node whose FleetLock client does not ask within that time is put back "
+                "into service, and its Maintenance has Failed. 0s: any time."},
     {.name = "settle",
      .type = OWN_STR,
      .min = 1,
@@ -602,13 +661,38 @@ static const struct own_field policy_spec[] = {
      .initial = "0",
      .meaning =
          "How many nodes of a Rollout may fail. When it is one more, no further node is begun."},
+    {.name = "skipChecks",
+     .type = OWN_LIST,
+     .max = 32,
+     .key = "name",
+     .item = &skip_item,
+     .meaning = "Checks of storage systems, databases and quorums that are not asked. The others "
+                "are, before a node gets a slot, before it is operated on, and when it is back."},
+    {.name = "approval",
+     .type = OWN_STR,
+     .words = approval_words,
+     .initial = "\"none\"",
+     .meaning = "Whether somebody has to approve ('slipway approve') before a node gets a slot: of "
+                "the Maintenance, its Rollout, or the Node that asks by FleetLock."},
     {0}};
+
+static const struct own_field node_item = {
+    .type = OWN_STR, .meaning = "A name.", .min = 1, .max = NAME_MAX_LEN};
 
 static const struct own_field policy_status[] = {
     OBSERVED_GENERATION,
     {.name = "nodes", .type = OWN_INT, .meaning = "How many nodes it selects."},
     {.name = "held", .type = OWN_INT, .meaning = "How many of them hold a slot."},
     {.name = "waiting", .type = OWN_INT, .meaning = "How many wait for one."},
+    {.name = "free",
+     .type = OWN_INT,
+     .meaning = "How many slots nobody holds. Nodes that are down without one can take them."},
+    {.name = "holders",
+     .type = OWN_LIST,
+     .max = 100,
+     .item = &node_item,
+     .meaning = "The nodes that hold a slot, the first 100 of them. For people: what counts is the "
+                "record in the ConfigMap."},
     CONDITIONS("Ready: it is obeyed; else the message says why not."),
     {0}};
 
@@ -631,8 +715,12 @@ static const struct own_field policy_fields[] = {
 static const struct own_column policy_columns[] = {
     {"Max", "string", ".spec.maxUnavailable", "How many may be out of service", false},
     {"Held", "integer", ".status.held", "How many are", false},
+    {"Free", "integer", ".status.free", "How many more may be", false},
     {"Waiting", "integer", ".status.waiting", "How many wait", false},
+    {"Ready", "string", ".status.conditions[?(@.type=='Ready')].status", "Whether it is obeyed",
+     false},
     {"Nodes", "integer", ".status.nodes", "How many nodes it selects", false},
+    {"Holders", "string", ".status.holders", "The nodes that are out of service", true},
     {"Groups", "string", ".spec.fleetlock.groups", "FleetLock groups", true},
     {"Age", "date", ".metadata.creationTimestamp", "Since it was made", false},
     {0}};
@@ -641,9 +729,9 @@ static const struct own_column policy_columns[] = {
 
 /* As maint_phases of engine/maintenance.h, which is above this layer; a test compares them. */
 static const char *const maintenance_phases[] = {
-    "Pending",   "Queued",    "Draining",    "Granted",   "Operating",
-    "Returning", "Restoring", "Uncordoning", "Settling",  "Halted",
-    "Undoing",   "Complete",  "Failed",      "Cancelled", NULL};
+    "Pending",   "Queued",    "Draining",    "Drained",  "Granted", "Operating",
+    "Returning", "Restoring", "Uncordoning", "Settling", "Halted",  "Undoing",
+    "Complete",  "Failed",    "Cancelled",   NULL};
 
 static bool maintenance_executor(const void *value) {
     const struct maintenance *m = value;
@@ -765,9 +853,6 @@ static const struct own_rule rollout_spec_rules[] = {
 
 static const struct own_field node_set_item = {
     .type = OWN_STR, .meaning = "A name or a set.", .min = 1, .max = 1024, .rules = node_set_rules};
-static const struct own_field node_item = {
-    .type = OWN_STR, .meaning = "A name.", .min = 1, .max = NAME_MAX_LEN};
-
 static const struct own_field rollout_spec[] = {
     {.name = "operation",
      .type = OWN_STR,
@@ -796,7 +881,6 @@ static const struct own_field rollout_spec[] = {
      .min = 0,
      .max = NODES_MAX,
      .meaning = "Instead of what the Policy says."},
-    {.name = "waitRescheduled", .type = OWN_BOOL, .meaning = "Instead of what the Policy says."},
     {.name = "soak",
      .type = OWN_STR,
      .min = 1,
@@ -829,6 +913,19 @@ static const struct own_field rollout_status[] = {
      .max = 10000,
      .item = &node_item,
      .meaning = "The nodes that are under way."},
+    {.name = "doneNodes",
+     .type = OWN_STR,
+     .max = ROLLOUT_NAMES_MAX,
+     .meaning = "The set of the nodes that are done, also of those whose Maintenance was deleted."},
+    {.name = "failedNodes",
+     .type = OWN_STR,
+     .max = ROLLOUT_NAMES_MAX,
+     .meaning = "The same of those that were given up. 'slipway retry' empties it."},
+    {.name = "lastDone", .type = OWN_TIME, .meaning = "When the last node was done."},
+    {.name = "retried",
+     .type = OWN_STR,
+     .max = REASON_MAX,
+     .meaning = "The annotation slipway.dev/retry that was heard."},
     BLOCKER,
     CONDITIONS("Complete, Failed and Progressing."),
     {0}};

@@ -196,8 +196,7 @@ struct store_key store_key_labels(const struct object *obj) {
 
 /* --- changes --- */
 
-/* The same but for what the store itself notes in it. */
-static bool same(const struct kind *kind, const struct object *a, const struct object *b) {
+bool store_same(const struct kind *kind, const struct object *a, const struct object *b) {
     size_t from = offsetof(struct meta, store_hash), to = sizeof(struct meta);
     return !memcmp(a, b, from) &&
            !memcmp((const char *)a + to, (const char *)b + to, kind->type->size - to);
@@ -219,10 +218,16 @@ bool store_put_in(struct store *s, const struct store_part *p, struct object *ob
     obj->meta.store_hash = hash;
     obj->meta.store_epoch = p ? p->epoch : 0;
     struct object *old = htab_find(&s->objects, hash, &key);
+    bool is_same = old && store_same(s->kind, old, obj);
+    store_tell(s, &(struct store_change){.op = is_same ? STORE_SAME : STORE_PUT,
+                                         .scope = p ? p->scope : (struct store_scope){0},
+                                         .obj = obj,
+                                         .ns = key.ns,
+                                         .name = key.name});
     bool ours = old && p && store_part_has(p, old);
     bool older = old && version_compare(obj->meta.version, old->meta.version) < 0;
     bool over = older || store_is_over(s, obj);
-    if ((over && !takes_older(p, old)) || (old && same(s->kind, old, obj))) {
+    if ((over && !takes_older(p, old)) || is_same) {
         if (ours)
             old->meta.store_epoch = p->epoch;
         object_free(s->kind, s->pool, obj);
@@ -266,6 +271,8 @@ bool store_remove(struct store *s, const char *ns, const char *name, const char 
     struct object *obj = store_find_name(s, ns, name);
     if (!obj || (version && version_compare(version, obj->meta.version) < 0))
         return false;
+    store_tell(
+        s, &(struct store_change){.op = STORE_REMOVE, .ns = ns, .name = name, .version = version});
     store_drop(s, obj, version);
     return true;
 }

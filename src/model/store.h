@@ -88,6 +88,8 @@ struct store_part;
 struct store_part *store_part(struct store *s, struct store_scope scope);
 /* Complete at least once; false for a scope that is no part. */
 bool store_scope_synced(const struct store *s, struct store_scope scope);
+/* Of that part; NULL for a scope that is none. */
+const char *store_scope_version(const struct store *s, struct store_scope scope);
 /* Removes the objects of the scope, and the part: nobody looks at them any more. Whoever fills it
  * has been freed before. */
 void store_drop_scope(struct store *s, struct store_scope scope);
@@ -129,6 +131,38 @@ bool store_next_key(const struct store *s, unsigned index, uint32_t *i, struct s
 /* The barrier. A version that is none (the answer had no object) sets up nothing. */
 void store_wrote(struct store *s, const char *ns, const char *name, const char *version);
 bool store_fresh(const struct store *s, const char *ns, const char *name);
+
+/* --- telling everything --- */
+
+/* A change of what the store knows, in the terms of the functions above. */
+enum store_op {
+    STORE_PUT,     /* obj, into the part of that scope, if it is one */
+    STORE_SAME,    /* ns, name: the same, of an object as it is there already */
+    STORE_REMOVE,  /* ns, name, version */
+    STORE_PART,    /* becomes one */
+    STORE_BEGIN,   /* a replace of the part */
+    STORE_END,     /* version */
+    STORE_REWIND,  /* the part */
+    STORE_VERSION, /* version of the part */
+    STORE_DROP,    /* the scope */
+    STORE_WROTE,   /* ns, name, version */
+};
+
+struct store_change {
+    enum store_op op;
+    struct store_scope scope; /* of all but REMOVE and WROTE */
+    const struct object *obj;
+    const char *ns, *name, *version;
+};
+typedef void store_tap_fn(void *arg, const struct store *s, const struct store_change *change);
+
+/* One who hears of every change before it is made, so that another store of the kind to which he
+ * does the same (store_apply()) is always as this one. NULL: nobody. */
+void store_tap(struct store *s, store_tap_fn *fn, void *arg);
+/* What makes an empty store one like this, but for what it remembers of objects that are gone. */
+void store_retell(const struct store *s, store_tap_fn *fn, void *arg);
+/* The object is copied. */
+void store_apply(struct store *s, const struct store_change *change);
 
 /* Keys for store_index(): pods by node; VolumeAttachments by node; objects by namespace and label
  * set. */

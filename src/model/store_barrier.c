@@ -217,6 +217,8 @@ void store_wrote(struct store *s, const char *ns, const char *name, const char *
     struct store_name key = {ns, name};
     if (!version_valid(version))
         return;
+    store_tell(
+        s, &(struct store_change){.op = STORE_WROTE, .ns = ns, .name = name, .version = version});
     const struct object *obj = store_find_name(s, ns, name);
     struct written *w = htab_find(&s->written, store_name_hash(s, ns, name), &key);
     if (w) {
@@ -247,4 +249,14 @@ bool store_fresh(const struct store *s, const char *ns, const char *name) {
     /* Forgetting it is no change that anybody could observe. */
     forget_written((struct store *)s, w);
     return true;
+}
+
+void store_tell_writes(const struct store *s, store_tap_fn *fn, void *arg) {
+    const void *e;
+    for (uint32_t i = 0; (e = htab_next(&s->written, &i));) {
+        const struct written *w = e;
+        fn(arg, s,
+           &(struct store_change){
+               .op = STORE_WROTE, .ns = w->ns, .name = w->name, .version = w->version});
+    }
 }

@@ -36,6 +36,8 @@ struct store {
         void *arg;
     } listeners[STORE_LISTENERS_MAX];
     unsigned n_listeners;
+    store_tap_fn *tap;
+    void *tap_arg;
     struct store_index indexes[STORE_INDEXES_MAX];
     unsigned n_indexes;
     struct htab written, gone; /* of store_barrier.c */
@@ -55,6 +57,13 @@ bool store_put_in(struct store *s, const struct store_part *p, struct object *ob
 /* `version` is that of the deletion. Without one, all that is known is that this state is over: the
  * object may have moved to another part long before it was missed here. */
 void store_drop(struct store *s, struct object *obj, const char *version);
+
+/* The same but for what the store itself notes in it. */
+bool store_same(const struct kind *kind, const struct object *a, const struct object *b);
+
+/* --- store_tap.c --- */
+
+void store_tell(const struct store *s, const struct store_change *change);
 
 /* --- store_parts.c --- */
 
@@ -79,6 +88,8 @@ void store_note_gone(struct store *s, const char *ns, const char *name, const ch
                      bool same);
 /* So it was noted about this state. */
 bool store_is_over(struct store *s, const struct object *obj);
+/* The writes that have not been seen yet, as changes. */
+void store_tell_writes(const struct store *s, store_tap_fn *fn, void *arg);
 void store_forget_gone(struct store *s);
 
 #endif

@@ -38,6 +38,7 @@ static struct store_part *find_part(const struct store *s, struct store_scope sc
 struct store_part *store_part(struct store *s, struct store_scope scope) {
     struct store_part *p = find_part(s, scope);
     if (!p) {
+        store_tell(s, &(struct store_change){.op = STORE_PART, .scope = scope});
         p = xnew(struct store_part);
         p->store = s;
         p->scope = scope;
@@ -55,11 +56,22 @@ const char *store_part_version(const struct store_part *p) {
     return p->version;
 }
 
-void store_part_set_version(struct store_part *p, const char *version) {
+static void set_version(struct store_part *p, const char *version) {
     struct pool *pool = p->store->pool;
     const char *v = version ? pool_str(pool, version, strlen(version)) : NULL;
     pool_unref(pool, p->version);
     p->version = v;
+}
+
+void store_part_set_version(struct store_part *p, const char *version) {
+    store_tell(p->store,
+               &(struct store_change){.op = STORE_VERSION, .scope = p->scope, .version = version});
+    set_version(p, version);
+}
+
+const char *store_scope_version(const struct store *s, struct store_scope scope) {
+    const struct store_part *p = find_part(s, scope);
+    return p ? p->version : NULL;
 }
 
 bool store_scope_synced(const struct store *s, struct store_scope scope) {
@@ -111,6 +123,7 @@ bool store_part_put(struct store_part *p, struct object *obj) {
     struct store *s = p->store;
     if (obj->meta.name && store_part_has(p, obj))
         return store_put_in(s, p, obj);
+    /* It has left the part, which the removal tells. */
     bool left = store_part_remove(p, obj->meta.ns, obj->meta.name, obj->meta.version);
     object_free(s->kind, s->pool, obj);
     return left;
@@ -141,6 +154,7 @@ static void sweep(struct store *s, struct store_scope scope, uint32_t epoch) {
 }
 
 void store_part_begin(struct store_part *p) {
+    store_tell(p->store, &(struct store_change){.op = STORE_BEGIN, .scope = p->scope});
     p->epoch = ++p->store->epoch;
 }
 
@@ -162,8 +176,10 @@ static void enter_history(struct store_part *p) {
 }
 
 void store_part_end(struct store_part *p, const char *version) {
+    store_tell(p->store,
+               &(struct store_change){.op = STORE_END, .scope = p->scope, .version = version});
     sweep(p->store, p->scope, p->epoch);
-    store_part_set_version(p, version);
+    set_version(p, version);
     p->synced = true;
     if (p->rewind)
         enter_history(p);
@@ -175,10 +191,12 @@ void store_part_on_restored(struct store_part *p, void (*fn)(void *arg), void *a
 }
 
 void store_part_rewind(struct store_part *p) {
+    store_tell(p->store, &(struct store_change){.op = STORE_REWIND, .scope = p->scope});
     p->rewind = true;
 }
 
 void store_drop_scope(struct store *s, struct store_scope scope) {
+    store_tell(s, &(struct store_change){.op = STORE_DROP, .scope = scope});
     sweep(s, scope, 0);
     for (size_t i = 0; i < s->parts.len; i++) {
         struct store_part *p = s->parts.p[i];

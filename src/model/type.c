@@ -12,11 +12,14 @@ const struct type type_pair = {.name = "pair", .size = sizeof(struct pair)};
 const struct type type_pair_qty = {.name = "quantity pair", .size = sizeof(struct pair_qty)};
 const struct type type_pair_time = {.name = "time pair", .size = sizeof(struct pair_time)};
 const struct type type_strs = {.name = "string", .size = sizeof(const char *)};
+const struct type type_ints = {.name = "int", .size = sizeof(int32_t)};
 
 const struct type *field_element(const struct field *f) {
     switch ((enum field_kind)f->kind) {
     case FIELD_STRS:
         return &type_strs;
+    case FIELD_INTS:
+        return &type_ints;
     case FIELD_MAP:
         return &type_pair;
     case FIELD_MAP_QTY:
@@ -92,6 +95,7 @@ void type_release(const struct type *type, struct pool *pool, void *obj, void *r
         case FIELD_PTR:
         case FIELD_LIST:
         case FIELD_STRS:
+        case FIELD_INTS:
         case FIELD_MAP:
         case FIELD_MAP_QTY:
         case FIELD_MAP_TIME:
@@ -131,6 +135,7 @@ void type_retain(const struct type *type, const void *obj, const void *root) {
         case FIELD_PTR:
         case FIELD_LIST:
         case FIELD_STRS:
+        case FIELD_INTS:
         case FIELD_MAP:
         case FIELD_MAP_QTY:
         case FIELD_MAP_TIME:
@@ -189,6 +194,7 @@ void type_clear(const struct type *type, struct pool *pool, void *obj, void *roo
         case FIELD_PTR:
         case FIELD_LIST:
         case FIELD_STRS:
+        case FIELD_INTS:
         case FIELD_MAP:
         case FIELD_MAP_QTY:
         case FIELD_MAP_TIME:
@@ -239,6 +245,13 @@ static void print_strs(const struct field *f, struct jsonw *w, const char *const
     jsonw_kbegin(w, f->json, '[');
     for (size_t i = 0; i < list_len(list); i++)
         jsonw_str(w, strna(list[i]));
+    jsonw_end(w);
+}
+
+static void print_ints(const struct field *f, struct jsonw *w, const int32_t *list) {
+    jsonw_kbegin(w, f->json, '[');
+    for (size_t i = 0; i < list_len(list); i++)
+        jsonw_int(w, list[i]);
     jsonw_end(w);
 }
 
@@ -347,6 +360,10 @@ static void print_field(const struct field *f, struct jsonw *w, const void *m, c
     case FIELD_STRS:
         if ((entry = *(const void *const *)m))
             print_strs(f, w, entry);
+        break;
+    case FIELD_INTS:
+        if ((entry = *(const void *const *)m))
+            print_ints(f, w, entry);
         break;
     case FIELD_MAP:
     case FIELD_MAP_QTY:

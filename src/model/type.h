@@ -43,6 +43,7 @@ enum field_kind {
     FIELD_PTR,       /* const struct *, NULL when absent, not NULL when present and empty */
     FIELD_LIST,      /* const struct * */
     FIELD_STRS,      /* const char *const * */
+    FIELD_INTS,      /* const int32_t * */
     FIELD_MAP,       /* const struct pair * */
     FIELD_MAP_QTY,   /* const struct pair_qty * */
     FIELD_MAP_TIME,  /* const struct pair_time * */
@@ -99,7 +100,7 @@ struct intstr {
 };
 
 /* Tags of the blobs that are no messages. */
-extern const struct type type_pair, type_pair_qty, type_pair_time, type_strs;
+extern const struct type type_pair, type_pair_qty, type_pair_time, type_strs, type_ints;
 
 /* What the list or map in this field is made of. */
 const struct type *field_element(const struct field *f);

@@ -206,6 +206,11 @@ void loop_advance(struct loop *l, int64_t usec) {
     l->now = MAX_OF(l->now, end);
 }
 
+void loop_jump(struct loop *l, int64_t usec) {
+    assert(l->virtual);
+    l->now += usec;
+}
+
 int64_t loop_next(const struct loop *l) {
     assert(l->virtual);
     if (!l->heap.len)

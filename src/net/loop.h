@@ -35,6 +35,9 @@ void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 /* Virtual only: runs what is due within `usec` and advances the clock by exactly that much. */
 void loop_advance(struct loop *loop, int64_t usec);
+/* Virtual only: the clock moves and nothing runs, as for a process that was stopped: what was due
+ * meanwhile is, all at once, in the next loop_advance(). */
+void loop_jump(struct loop *loop, int64_t usec);
 /* Virtual only: microseconds until the next timer, or -1 when there is none. */
 int64_t loop_next(const struct loop *loop);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/listener.h>
+#include <limits.h>
 #include <malloc.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,9 +49,19 @@ static void set_paused(struct httpd *h, bool paused) {
     }
 }
 
-/* Is there a place, or an idle connection that could give up its own? */
+static bool could_go(const struct crowd_member *m) {
+    return conn_is_open_ended((const struct conn *)m);
+}
+
+/* The connection that gives up its place to a new one; NULL: none does. */
+static struct conn *gives_way(const struct httpd *h) {
+    if (!TAILQ_EMPTY(&h->idle))
+        return TAILQ_FIRST(&h->idle);
+    return h->opts.crowds_give_way ? (struct conn *)crowd_pick(&h->crowd, could_go) : NULL;
+}
+
 static bool has_place(const struct httpd *h) {
-    return h->stats.conns < h->opts.limits.max_conns || !TAILQ_EMPTY(&h->idle);
+    return h->stats.conns < h->opts.limits.max_conns || gives_way(h);
 }
 
 void httpd_has_room(struct httpd *h) {
@@ -67,11 +78,18 @@ void httpd_conn_gone(struct httpd *h) {
         loop_timer_set(h->stop_timer, 0);
 }
 
-/* Of thousands of small blocks malloc() gives little back by itself. */
+/* Of thousands of small blocks malloc() gives little back by itself. While connections still go,
+ * and once after that, it is done again: the last of them may be scattered over all pages. */
 static void on_trim(void *arg) {
     struct httpd *h = arg;
-    h->peak = h->stats.conns;
     malloc_trim(0);
+    if (h->trimmed != h->stats.conns) {
+        h->trimmed = h->stats.conns;
+        loop_timer_set(h->trim_timer, TRIM_AFTER);
+        return;
+    }
+    h->peak = h->stats.conns;
+    h->trimmed = UINT_MAX;
 }
 
 static void on_resume(void *arg) {
@@ -87,8 +105,9 @@ static void on_accept(struct evconnlistener *ev, evutil_socket_t fd, struct sock
     char peer[HTTP_ADDR_LEN];
     (void)ev;
     (void)len;
-    if (h->stats.conns >= h->opts.limits.max_conns && !TAILQ_EMPTY(&h->idle))
-        conn_close(TAILQ_FIRST(&h->idle));
+    struct conn *old = h->stats.conns >= h->opts.limits.max_conns ? gives_way(h) : NULL;
+    if (old)
+        conn_close(old);
     conn_new(h, fd, l->tls, http_addr_format(sa, peer));
     h->peak = MAX_OF(h->peak, h->stats.conns);
     if (!has_place(h))
@@ -158,6 +177,18 @@ int httpd_listen(struct httpd *h, const char *address, const struct httpd_tls *t
     return 0;
 }
 
+int httpd_listener_renew(struct httpd_listener *l, const struct httpd_tls *tls, struct err *err) {
+    SSL_CTX *ctx = NULL;
+    if (!l->tls)
+        return err_set(err, EINVAL, "%s is no address of HTTPS", l->address);
+    int r = http_tls_new(tls, &ctx, err);
+    if (r < 0)
+        return r;
+    SSL_CTX_free(l->tls); /* connections hold it as long as they need it */
+    l->tls = ctx;
+    return 0;
+}
+
 int httpd_listener_port(const struct httpd_listener *l) {
     return l->port;
 }
@@ -213,9 +244,11 @@ int httpd_new(struct loop *loop, const struct httpd_options *opts, struct httpd 
     LIST_INIT(&h->listeners);
     LIST_INIT(&h->conns);
     TAILQ_INIT(&h->idle);
+    crowd_init(&h->crowd);
     h->resume_timer = loop_timer_new(loop, on_resume, h);
     h->stop_timer = loop_timer_new(loop, on_stop, h);
     h->trim_timer = loop_timer_new(loop, on_trim, h);
+    h->trimmed = UINT_MAX;
     *out = h;
     return 0;
 }
@@ -240,6 +273,7 @@ void httpd_stop(struct httpd *h, int64_t grace, loop_fn *done, void *arg) {
 
 void httpd_unref(struct httpd *h) {
     if (--h->refs == 0) {
+        crowd_done(&h->crowd);
         str_done(&h->scratch);
         free(h);
     }

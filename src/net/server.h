@@ -55,8 +55,9 @@ struct httpd_limits {
     size_t max_body;       /* 3 MiB (K) */
     size_t max_bodies;     /* of all requests whose bodies are still coming in: 512 MiB. Beyond it
                             * those who send more get 429 */
-    unsigned max_conns;    /* 12,000. At the limit an idle connection is closed to make room; when
-                            * there is none, new clients wait in the kernel's queue */
+    unsigned max_conns;    /* 12,000. At the limit an idle connection is closed to make room, or one
+                            * of a crowd (below); when there is none, new clients wait in the
+                            * kernel's queue */
     int64_t head_timeout;  /* from the first byte of a request (or the connection, with its TLS
                             * handshake) to the end of its head: 32 s (K) */
     int64_t body_timeout;  /* for the whole body: 60 s (K: of a request) */
@@ -74,6 +75,11 @@ struct httpd_options {
     struct httpd_limits limits;
     bool handle_too_large; /* a body beyond max_body is the handler's to answer, in its own words:
                             * exchange_too_large(). Else it gets a plain 413 */
+    /* The body of a request's refusal by the server itself, and its Content-Type, given `arg`:
+     * where clients expect other words than a line of plain text. NULL: that. */
+    const char *(*refusal)(void *arg, int code, const char *why, struct str *body);
+    bool crowds_give_way; /* at the limit, the address with the most connections gives up the one
+                           * that has taken longest to send its request (net/server_crowd.h) */
     int64_t (*date)(void *arg); /* what the Date of replies says, in microseconds since 1970, given
                                  * `arg`; NULL: the wall clock */
     const struct log *log; /* what clients do wrong (debug), and trouble with accepting (warn); must
@@ -97,6 +103,9 @@ struct httpd_tls {
  * it is valid until httpd_stop() or httpd_free(). */
 int httpd_listen(struct httpd *h, const char *address, const struct httpd_tls *tls,
                  struct httpd_listener **out, struct err *err);
+/* New connections get this certificate; those that are there keep theirs. -EINVAL: it cannot be
+ * used, and the listener goes on with the one that it has; or it is a plain one. */
+int httpd_listener_renew(struct httpd_listener *l, const struct httpd_tls *tls, struct err *err);
 /* The real port, and "127.0.0.1:6443" with it. */
 int httpd_listener_port(const struct httpd_listener *l);
 const char *httpd_listener_address(const struct httpd_listener *l);
@@ -199,14 +208,14 @@ void exchange_abort(struct exchange *x);
 
 /* Bytes written, but not taken by the socket yet; 0 when the client has gone. */
 size_t exchange_queued(const struct exchange *x);
-/* False once the client has gone, or has said that it sends nothing more. The latter is no proof
- * (a client may close one direction only, and wait for the reply: it gets it), but Go's server
- * takes it for the end of a watch too. */
+/* False once the client has gone, or has said that it sends nothing more: as the kernel knows it
+ * now, before `closed` tells. The latter is no proof (a client may close one direction only, and
+ * wait for the reply: it gets it), but Go's server takes it for the end of a watch too. */
 bool exchange_open(const struct exchange *x);
 
 struct exchange_events {
     void (*drained)(void *arg); /* the queue was above `low` and is not any more */
-    void (*closed)(void *arg);  /* exchange_open() became false; called once */
+    void (*closed)(void *arg);  /* exchange_open() is false; called once */
     size_t low;                 /* 0: 64 KiB */
 };
 /* Asks for them, before or after exchange_begin(); NULL: no more. `events` must stay valid. When

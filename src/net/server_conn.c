@@ -102,10 +102,21 @@ static void set_state(struct conn *c, enum conn_state state) {
     }
 }
 
+bool conn_is_open_ended(const struct conn *c) {
+    return c->state != CONN_BUSY && c->state != CONN_FLUSH;
+}
+
 bool conn_is_fresh(const struct conn *c) {
     if (c->state == CONN_HEAD)
         return evbuffer_get_length(input_of(c)) == 0;
     return c->state == CONN_IDLE || c->state == CONN_HANDSHAKE;
+}
+
+bool conn_hung_up(const struct conn *c) {
+    if (!c->bev || c->eof)
+        return true;
+    struct pollfd fd = {.fd = bufferevent_getfd(c->bev), .events = POLLRDHUP};
+    return poll(&fd, 1, 0) == 1 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 /* --- closing --- */
@@ -146,6 +157,7 @@ static struct exchange *conn_destroy(struct conn *c) {
     if (c->state == CONN_IDLE)
         TAILQ_REMOVE(&h->idle, c, idle);
     LIST_REMOVE(c, link);
+    crowd_leave(&h->crowd, &c->member);
     loop_timer_free(c->timer);
     loop_timer_free(c->stall);
     http_feed_free(c->feed);
@@ -274,16 +286,25 @@ void conn_finish(struct conn *c, struct http_feed *feed) {
                             BEV_TRIG_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
 }
 
+/* Its Content-Type. */
+static const char *refusal(const struct conn *c, int code, const char *why, struct str *body) {
+    const struct httpd_options *o = &c->h->opts;
+    if (o->refusal)
+        return o->refusal(o->arg, code, why, body);
+    str_addf(body, "%d %s: %s\n", code, http_reason(code), why);
+    return "text/plain; charset=utf-8";
+}
+
 /* Answers in our own words, and closes. */
 static void refuse(struct conn *c, int code, const char *why) {
-    struct http_header type = {"Content-Type", "text/plain; charset=utf-8"};
+    _cleanup_str_ struct str body = STR_INIT;
+    struct http_header type = {"Content-Type", refusal(c, code, why, &body)};
     struct http_reply reply = {.code = code, .headers = &type, .n_headers = 1, .close = true};
     log_debug(c->h->opts.log, "%s: refused with %d: %s", c->peer, code, why);
     c->h->stats.refused++;
     detach(c);
-    _cleanup_free_ char *body = xasprintf("%d %s: %s\n", code, http_reason(code), why);
-    conn_add_head(c, &reply, (int64_t)strlen(body), false);
-    conn_add(c, body, strlen(body));
+    conn_add_head(c, &reply, (int64_t)body.len, false);
+    conn_add(c, str_get(&body), body.len);
     conn_finish(c, NULL);
 }
 
@@ -568,11 +589,18 @@ static void on_timer(void *arg) {
 
 /* Somebody speaks HTTP to a TLS port: he is told, in Go's words. */
 static void answer_plain(struct conn *c) {
-    static const char text[] = "HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\n"
-                               "Client sent an HTTP request to an HTTPS server.\n";
+    static const char why[] = "Client sent an HTTP request to an HTTPS server.";
+    const struct httpd_options *o = &c->h->opts;
+    _cleanup_str_ struct str text = STR_INIT, body = STR_INIT;
+    str_add(&text, "HTTP/1.0 400 Bad Request\r\nConnection: close\r\n");
+    if (o->refusal)
+        str_addf(&text, "Content-Type: %s\r\n", o->refusal(o->arg, 400, why, &body));
+    else
+        str_addf(&body, "%s\n", why);
+    str_addf(&text, "\r\n%s", str_get(&body));
     char rest[4096];
     int fd = bufferevent_getfd(c->bev);
-    ssize_t n = send(fd, text, sizeof text - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n = send(fd, str_get(&text), text.len, MSG_NOSIGNAL | MSG_DONTWAIT);
     /* What is not read would become a reset that overtakes the answer. */
     for (int i = 0; n > 0 && i < 16; i++)
         n = recv(fd, rest, sizeof rest, MSG_DONTWAIT);
@@ -647,6 +675,7 @@ void conn_new(struct httpd *h, int fd, SSL_CTX *tls, const char *peer) {
     c->timer = loop_timer_new(h->loop, on_timer, c);
     c->stall = loop_timer_new(h->loop, on_stall, c);
     LIST_INSERT_HEAD(&h->conns, c, link);
+    crowd_join(&h->crowd, &c->member, c->peer);
     h->stats.conns++;
     h->stats.accepted++;
     bufferevent_setcb(bev, on_read, on_write, on_event, c);

@@ -234,7 +234,7 @@ size_t exchange_queued(const struct exchange *x) {
 }
 
 bool exchange_open(const struct exchange *x) {
-    return !x->over;
+    return !x->over && x->conn && !conn_hung_up(x->conn);
 }
 
 /* --- events --- */

@@ -17,6 +17,7 @@
 #include "net/server.h"
 #include "net/server_addr.h"
 #include "net/server_chunk.h"
+#include "net/server_crowd.h"
 #include "net/server_feed.h"
 #include "net/server_head.h"
 #include "net/server_reply.h"
@@ -40,11 +41,13 @@ struct httpd {
     LIST_HEAD(, httpd_listener) listeners;
     LIST_HEAD(, conn) conns;
     TAILQ_HEAD(, conn) idle;         /* the longest idle one first */
+    struct crowd crowd;              /* all of them, by their clients */
     bool paused;                     /* nothing is accepted for now */
     bool starved;                    /* because there are no file descriptors left */
     struct loop_timer *resume_timer; /* tries again then */
     int64_t complained;              /* when that was last logged */
     unsigned peak;                   /* connections, since memory was last given back */
+    unsigned trimmed;                /* connections at that time; UINT_MAX: enough was given back */
     struct loop_timer *trim_timer;   /* gives it back */
     bool stopping;
     struct loop_timer *stop_timer;
@@ -70,6 +73,7 @@ enum conn_state {
 };
 
 struct conn {
+    struct crowd_member member; /* comes first */
     struct httpd *h;
     LIST_ENTRY(conn) link;
     TAILQ_ENTRY(conn) idle;  /* only in CONN_IDLE */
@@ -122,6 +126,10 @@ void conn_close(struct conn *c);
 void conn_lost(struct conn *c);
 void conn_unref(struct conn *c);
 bool conn_is_fresh(const struct conn *c); /* no byte of a request has come */
+/* It has nothing to answer: the client has not sent a whole request, or has its reply. */
+bool conn_is_open_ended(const struct conn *c);
+/* The client has closed its side, as the kernel has it: we may not have read as far yet. */
+bool conn_hung_up(const struct conn *c);
 
 size_t conn_queued(const struct conn *c);
 void conn_add(struct conn *c, const void *p, size_t len);

@@ -190,6 +190,21 @@ static void test_keys_are_quoted(void **state) {
     assert_string_equal(str_get(&out), "{\"a\\\"b\":1}");
 }
 
+static void test_cut(void **state) {
+    (void)state;
+    _cleanup_str_ struct str out = STR_INIT;
+    struct jsonw w;
+    jsonw_init(&w, &out, false);
+    jsonw_begin(&w, '{');
+    jsonw_kcut(&w, "a", "xé", 2); /* half a character is none */
+    jsonw_kcut(&w, "b", "xé", 3);
+    jsonw_kcut(&w, "c", NULL, 3);
+    jsonw_kcut(&w, "d", "\xff\xff", 4); /* each becomes three bytes */
+    jsonw_end(&w);
+    assert_string_equal(str_get(&out),
+                        "{\"a\":\"x\",\"b\":\"xé\",\"c\":\"\",\"d\":\"" UTF8_REPLACEMENT "\"}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compact),       cmocka_unit_test(test_pretty),
@@ -197,6 +212,7 @@ int main(void) {
         cmocka_unit_test(test_deepest),       cmocka_unit_test(test_quote_single_bytes),
         cmocka_unit_test(test_quote_pairs),   cmocka_unit_test(test_quote_random),
         cmocka_unit_test(test_quote_text),    cmocka_unit_test(test_keys_are_quoted),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests_name("jsonw", tests, NULL, NULL);
 }

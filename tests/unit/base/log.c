@@ -100,6 +100,27 @@ static void test_timestamps(void **state) {
                         "info: without\n2026-11-15T08:00:00Z info: with\ninfo: no clock\n");
 }
 
+/* A line is one object, whatever is in it; what is empty is left out. */
+static void test_json(void **state) {
+    struct tape *tape = *state;
+    int64_t now = SEC(1794729600) + 5;
+    const struct log_field fields[] = {{"node", "w1"}, {"policy", NULL}, {"by", "a\"b"}};
+    log_fields(&tape->log, LOG_INFO, fields, 3, "node %s", "w1");
+    tape->log.json = true;
+    tape->log.now = fixed_clock;
+    tape->log.now_arg = &now;
+    log_fields(&tape->log, LOG_WARN, fields, 3, "a\n%s", "b");
+    log_info(&tape->log, "plain");
+    tape->log.level = LOG_WARN;
+    log_fields(&tape->log, LOG_INFO, fields, 3, "not this");
+    assert_string_equal(
+        played(tape),
+        "info: node w1\n"
+        "{\"ts\":\"2026-11-15T08:00:00.000005Z\",\"level\":\"warning\",\"msg\":\"a\\nb\","
+        "\"node\":\"w1\",\"by\":\"a\\\"b\"}\n"
+        "{\"ts\":\"2026-11-15T08:00:00.000005Z\",\"level\":\"info\",\"msg\":\"plain\"}\n");
+}
+
 static void test_long_line(void **state) {
     struct tape *tape = *state;
     log_info(&tape->log, "%20000d", 7);
@@ -121,7 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_levels),       TEST(test_enabled),    TEST(test_null_is_silent),
         TEST(test_foreign_text), TEST(test_timestamps), TEST(test_long_line),
-        TEST(test_closed),
+        TEST(test_closed),       TEST(test_json),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

@@ -164,6 +164,28 @@ static void test_request(void **state) {
     assert_int_equal(f->replies, 3);
 }
 
+static void on_seen(void *arg, const struct kube_seen *seen) {
+    struct str *out = arg;
+    str_addf(out, "%s %s/%s %d %lld\n", seen->method, seen->kind ? seen->kind->resource : "-",
+             strna(seen->subresource), seen->code, (long long)seen->took);
+}
+
+/* Whoever counts is told of each, also of those that nobody answered. */
+static void test_seen(void **state) {
+    struct fixture *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    f->client.seen = on_seen;
+    f->client.seen_arg = &out;
+    struct script_call *c = get_pod(f);
+    script_fail(c, -ECONNRESET, true, "lost");
+    struct kube_op_spec spec = {
+        .kind = &kind_node, .name = "n1", .subresource = "status", .method = "PATCH", .body = "{}"};
+    c = get(f, &spec);
+    script_reply(c, 404, JSON, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":404}");
+    assert_int_equal(f->replies, 2);
+    assert_string_equal(str_get(&out), "GET pods/ 0 0\nPATCH nodes/status 404 0\n");
+}
+
 static json_t *body_of(const struct script_call *c) {
     json_error_t error;
     json_t *v = c->body ? json_loads(c->body, JSON_REJECT_DUPLICATES, &error) : NULL;
@@ -640,6 +662,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(paths),
         TEST(request),
+        TEST(seen),
         TEST(evict),
         TEST(delete),
         TEST(create_replace_patch),

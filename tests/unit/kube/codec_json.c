@@ -64,7 +64,8 @@ static const char full[] =
     "\"list\":[{\"name\":\"a\",\"n\":8},{\"n\":9}],\"strs\":[\"x\",\"\",\"y\"],"
     "\"map\":{\"k\":\"v\",\"l\":\"\"},\"qty\":{\"cpu\":\"1500m\",\"memory\":\"2048\"},"
     "\"times\":{\"p1\":\"1970-01-01T00:00:01Z\",\"p2\":null},\"odd\":[{\"n\":1},{\"n\":3}],"
-    "\"some\":{\"kept\":\"1\"},\"maybe\":false,\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
+    "\"some\":{\"kept\":\"1\"},\"maybe\":false,\"ints\":[5,-6],"
+    "\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
 
 /* --- what is there --- */
 
@@ -95,6 +96,8 @@ static void every_kind_of_field(void **state) {
     assert_int_equal(e.list[0].n, 8);
     assert_null(e.list[1].name);
     assert_int_equal(list_len(e.strs), 3);
+    assert_int_equal(list_len(e.ints), 2);
+    assert_int_equal(e.ints[1], -6);
     assert_string_equal(e.strs[2], "y");
     assert_null(e.strs[1]);
     assert_string_equal(map_get(e.map, "k"), "v");
@@ -147,6 +150,7 @@ static void nulls(void **state) {
     }
     good(b, "{\"msg\":{\"text\":null},\"flat\":{\"opt\":null},\"among\":null}", NOTHING);
     good(b, "{\"list\":[null,{\"n\":1}]}", "{\"msg\":{},\"flat\":{},\"list\":[{},{\"n\":1}]}");
+    good(b, "{\"ints\":[null,3]}", "{\"msg\":{},\"flat\":{},\"ints\":[0,3]}");
     good(b, "{\"strs\":[null]}", "{\"msg\":{},\"flat\":{},\"strs\":[\"\"]}");
     good(b, "{\"map\":{\"a\":null}}", "{\"msg\":{},\"flat\":{},\"map\":{\"a\":\"\"}}");
     good(b, "{\"qty\":{\"a\":null}}", "{\"msg\":{},\"flat\":{},\"qty\":{\"a\":\"0\"}}");
@@ -176,10 +180,10 @@ static void raw_objects(void **state) {
     assert_int_equal(e.maybe, 1);
     release(b, &e);
     good(b, "{\"raw\":{\"a\":1},\"raw\":{}}", "{\"msg\":{},\"flat\":{},\"raw\":{}}");
-    bad(b, "{\"raw\":[]}", "bad JSON at byte 7: expected an object");
+    bad(b, "{\"raw\":[]}", "expected an object, found a list");
     bad(b, "{\"raw\":{\"a\":}}", "bad JSON at byte 12: expected a number");
     bad(b, "{\"raw\":{\"a\":1}", "bad JSON at byte 14: it ends too early");
-    bad(b, "{\"maybe\":1}", "bad JSON at byte 9: expected true or false");
+    bad(b, "{\"maybe\":1}", "expected true or false, found a number");
 }
 
 /* A key that begins, continues or almost is one of ours is not ours. */
@@ -230,7 +234,7 @@ static void filters(void **state) {
     good(b, "{\"some\":{\"dropped\":\"x\",\"a\":\"1\",\"drop\":\"y\"}}",
          "{\"msg\":{},\"flat\":{},\"some\":{\"a\":\"1\"}}");
     good(b, "{\"some\":{\"dropped\":\"x\"}}", NOTHING);
-    bad(b, "{\"some\":{\"dropped\":1}}", "bad JSON at byte 19: unexpected character");
+    bad(b, "{\"some\":{\"dropped\":1}}", "expected a string, found a number");
 }
 
 /* --- strings --- */
@@ -307,14 +311,14 @@ static void numbers(void **state) {
     good(b, "{\"i64\":-9223372036854775808}", WITH("\"i64\":-9223372036854775808"));
     /* The lowest number stands for "not there": it cannot be told apart, and nobody has it. */
     good(b, "{\"opt32\":-2147483648,\"opt64\":-9223372036854775808}", NOTHING);
-    bad(b, "{\"i32\":2147483648}", "bad JSON at byte 17: number out of range");
-    bad(b, "{\"i32\":-2147483649}", "bad JSON at byte 18: number out of range");
-    bad(b, "{\"i64\":9223372036854775808}", "bad JSON at byte 26: number out of range");
-    bad(b, "{\"i64\":-9223372036854775809}", "bad JSON at byte 27: number out of range");
-    bad(b, "{\"i64\":99999999999999999999999}", "bad JSON at byte 30: number out of range");
-    bad(b, "{\"i64\":18446744073709551616}", "bad JSON at byte 27: number out of range");
-    bad(b, "{\"i32\":1.0}", "bad JSON at byte 10: expected a whole number");
-    bad(b, "{\"i32\":1e3}", "bad JSON at byte 10: expected a whole number");
+    bad(b, "{\"i32\":2147483648}", "number out of range");
+    bad(b, "{\"i32\":-2147483649}", "number out of range");
+    bad(b, "{\"i64\":9223372036854775808}", "number out of range");
+    bad(b, "{\"i64\":-9223372036854775809}", "number out of range");
+    bad(b, "{\"i64\":99999999999999999999999}", "number out of range");
+    bad(b, "{\"i64\":18446744073709551616}", "number out of range");
+    bad(b, "{\"i32\":1.0}", "expected a whole number");
+    bad(b, "{\"i32\":1e3}", "expected a whole number");
     static const char *const broken[] = {"01",  "-",   "+1",  ".5", "1.",    "1.e1", "1e", "1e+",
                                          "0x1", "1_0", "--1", "-a", "\"1\"", "true", "{}", "[]",
                                          "NaN", "",    "- 1", "00", "-01",   "1 2"};
@@ -330,8 +334,9 @@ static void numbers(void **state) {
         if (!strchr("\"t{[", *broken[i]) || !*broken[i])
             bad(b, text, NULL);
     }
-    bad(b, "{\"intstr\":2147483648}", "bad JSON at byte 20: number out of range");
-    bad(b, "{\"intstr\":1.5}", "bad JSON at byte 13: expected a whole number");
+    bad(b, "{\"intstr\":2147483648}", "number out of range");
+    bad(b, "{\"intstr\":1.5}", "expected a whole number");
+    bad(b, "{\"intstr\":true}", "expected a number or a string");
 }
 
 static void times(void **state) {
@@ -349,10 +354,10 @@ static void times(void **state) {
     good(b, "{\"time\":\"0001-01-01T00:00:00Z\"}", WITH("\"time\":\"0001-01-01T00:00:00Z\""));
     good(b, "{\"micro\":\"9999-12-31T23:59:59.999999Z\"}",
          WITH("\"micro\":\"9999-12-31T23:59:59.999999Z\""));
-    bad(b, "{\"time\":\"0000-12-31T23:59:59Z\"}", "bad JSON at byte 30: time out of range");
-    bad(b, "{\"time\":\"0001-01-01T00:00:00+00:01\"}", "bad JSON at byte 35: time out of range");
-    bad(b, "{\"time\":\"9999-12-31T23:59:59-00:01\"}", "bad JSON at byte 35: time out of range");
-    bad(b, "{\"time\":\"9999-12-31T23:59:60Z\"}", "bad JSON at byte 30: time out of range");
+    bad(b, "{\"time\":\"0000-12-31T23:59:59Z\"}", "time out of range");
+    bad(b, "{\"time\":\"0001-01-01T00:00:00+00:01\"}", "time out of range");
+    bad(b, "{\"time\":\"9999-12-31T23:59:59-00:01\"}", "time out of range");
+    bad(b, "{\"time\":\"9999-12-31T23:59:60Z\"}", "time out of range");
     static const char *const broken[] = {"\"yesterday\"",
                                          "\"2025-13-01T00:00:00Z\"",
                                          "\"2025-11-15\"",
@@ -367,7 +372,7 @@ static void times(void **state) {
         snprintf(text, sizeof text, "{\"times\":{\"a\":%s}}", broken[i]);
         bad(b, text, NULL);
     }
-    bad(b, "{\"time\":\"now\"}", "bad JSON at byte 13: expected a time");
+    bad(b, "{\"time\":\"now\"}", "expected a time");
 }
 
 static void quantities(void **state) {
@@ -376,9 +381,9 @@ static void quantities(void **state) {
         b, "{\"qty\":{\"a\":\"1Ki\",\"b\":2,\"c\":0.5,\"d\":1e3,\"e\":\"-3m\"}}",
         "{\"msg\":{},\"flat\":{},\"qty\":{\"a\":\"1024\",\"b\":\"2\",\"c\":\"500m\",\"d\":\"1000\","
         "\"e\":\"-3m\"}}");
-    bad(b, "{\"qty\":{\"a\":\"much\"}}", "bad JSON at byte 18: expected a quantity");
-    bad(b, "{\"qty\":{\"a\":{}}}", "bad JSON at byte 12: expected a number");
-    bad(b, "{\"qty\":[]}", "bad JSON at byte 7: unexpected character");
+    bad(b, "{\"qty\":{\"a\":\"much\"}}", "expected a quantity");
+    bad(b, "{\"qty\":{\"a\":{}}}", "expected a quantity");
+    bad(b, "{\"qty\":[]}", "expected an object, found a list");
 }
 
 /* --- the wrong thing in the right place --- */
@@ -404,12 +409,14 @@ static void wrong_values(void **state) {
             bad(b, text, NULL);
         }
     }
-    bad(b, "{\"yes\":1}", "bad JSON at byte 7: expected true or false");
+    bad(b, "{\"yes\":1}", "expected true or false, found a number");
     bad(b, "{\"yes\":truth}", "bad JSON at byte 7: expected true or false");
-    bad(b, "{\"present\":1}", "bad JSON at byte 11: expected an object");
-    bad(b, "{\"list\":[1]}", "bad JSON at byte 9: unexpected character");
-    bad(b, "{\"strs\":[{}]}", "bad JSON at byte 9: unexpected character");
-    bad(b, "{\"map\":{\"a\":1}}", "bad JSON at byte 12: unexpected character");
+    bad(b, "{\"present\":1}", "expected an object, found a number");
+    bad(b, "{\"list\":[1]}", "expected an object, found a number");
+    bad(b, "{\"strs\":[{}]}", "expected a string, found an object");
+    bad(b, "{\"ints\":[\"1\"]}", NULL);
+    bad(b, "{\"ints\":[2147483648]}", NULL);
+    bad(b, "{\"map\":{\"a\":1}}", "expected a string, found a number");
     bad(b, "{\"map\":{a:\"1\"}}", "bad JSON at byte 8: unexpected character");
 }
 
@@ -558,6 +565,7 @@ static void bombs(void **state) {
     } shapes[] = {
         {"{\"list\":[", "{},", "{}]}", sizeof(struct part)},
         {"{\"strs\":[", "\"\",", "\"\"]}", sizeof(char *)},
+        {"{\"ints\":[", "0,", "0]}", sizeof(int32_t)},
         {"{\"map\":{", "\"\":\"\",", "\"\":\"\"}}", sizeof(struct pair)},
         {"{\"odd\":[", "{\"n\":0},", "{}]}", sizeof(struct part)},
     };
@@ -602,7 +610,8 @@ static void equal_objects_are_equal_bytes(void **state) {
     /* The same in another order, with noise. */
     decode(
         b,
-        view_of("{\"noise\":[1,2],\"maybe\":false,\"shared\":{\"what\":\"w\",\"owner\":\"me\"},"
+        view_of("{\"noise\":[1,2],\"ints\":[5,-6],\"maybe\":false,\"shared\":{\"what\":\"w\","
+                "\"owner\":\"me\"},"
                 "\"some\":"
                 "{\"drop\":\"x\",\"kept\":\"1\"},\"odd\":[{\"n\":1},{\"n\":2},{\"n\":3}],"
                 "\"times\":{\"p2\":null,\"p1\":\"1970-01-01T01:00:01+01:00\"},"

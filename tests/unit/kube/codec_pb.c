@@ -116,6 +116,8 @@ static void write_full(struct str *s) {
     pb_pair(s, 21, "dropped", "x");
     pb_pair(s, 21, "kept", "1");
     pb_num(s, 22, 0);
+    pb_num(s, 24, 5);
+    pb_num(s, 24, (uint64_t)-6);
     at = pb_open(s, 300);
     pb_text(s, 1, "me");
     pb_text(s, 2, "w");
@@ -130,7 +132,8 @@ static const char full[] =
     "\"list\":[{\"name\":\"a\",\"n\":8},{\"n\":9}],\"strs\":[\"x\",\"\",\"y\"],"
     "\"map\":{\"k\":\"v\",\"l\":\"\"},\"qty\":{\"cpu\":\"1500m\",\"memory\":\"2048\"},"
     "\"times\":{\"p1\":\"1970-01-01T00:00:01Z\",\"p2\":null},\"odd\":[{\"n\":1},{\"n\":3}],"
-    "\"some\":{\"kept\":\"1\"},\"maybe\":false,\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
+    "\"some\":{\"kept\":\"1\"},\"maybe\":false,\"ints\":[5,-6],"
+    "\"shared\":{\"owner\":\"me\",\"what\":\"w\"}}";
 
 /* --- what is there --- */
 
@@ -148,6 +151,8 @@ static void every_kind_of_field(void **state) {
     assert_int_equal(list_len(e.ptr), 1);
     assert_int_equal(list_len(e.list), 2);
     assert_int_equal(list_len(e.strs), 3);
+    assert_int_equal(list_len(e.ints), 2);
+    assert_int_equal(e.ints[1], -6);
     assert_null(e.strs[1]);
     assert_string_equal(e.owner, "me");
     release(b, &e);
@@ -401,7 +406,7 @@ static void int_or_string(void **state) {
 static void unknown_fields(void **state) {
     struct bench *b = *state;
     _cleanup_str_ struct str s = STR_INIT;
-    static const uint32_t numbers[] = {24, 25, 299, 301, 1000, 0x1fffffff};
+    static const uint32_t numbers[] = {25, 26, 299, 301, 1000, 0x1fffffff};
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         pb_num(&s, numbers[i], -1);
         pb_tag(&s, numbers[i], 1);
@@ -423,7 +428,8 @@ static void wrong_wire_types(void **state) {
         if (f->flags & FIELD_OWNED)
             continue;
         bool number = f->kind == FIELD_BOOL || f->kind == FIELD_OPT_BOOL || f->kind == FIELD_I32 ||
-                      f->kind == FIELD_I64 || f->kind == FIELD_OPT_I32 || f->kind == FIELD_OPT_I64;
+                      f->kind == FIELD_I64 || f->kind == FIELD_OPT_I32 ||
+                      f->kind == FIELD_OPT_I64 || f->kind == FIELD_INTS;
         if (number)
             pb_text(&s, f->pb, "");
         else
@@ -524,8 +530,8 @@ static void truncated(void **state) {
         }
         assert_int_equal(pool_stats(b->pool).entries, 0);
     }
-    assert_int_equal(whole, 32); /* the fields of write_full() */
-    assert_int_equal(broken, s.len - 32);
+    assert_int_equal(whole, 34); /* the fields of write_full() */
+    assert_int_equal(broken, s.len - 34);
 }
 
 static void changed(void **state) {

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "kube/reflector.h"
+#include "model/own.h"
 #include "support/pbwrite.h"
 #include "support/script_transport.h"
 
@@ -35,7 +36,7 @@ struct fixture {
     struct reflector *reflector;
     struct reflector_options opts;
     size_t at; /* requests that the test has looked at */
-    int syncs, problems, recoveries, polls;
+    int syncs, problems, recoveries, polls, unread;
     enum kube_outcome outcome;
     char *message;
     int64_t retry_in;
@@ -1518,6 +1519,74 @@ static void test_free_anywhere(void **state) {
     reflector_free(NULL);
 }
 
+static void on_unread(void *arg, const char *name, const char *why) {
+    struct fixture *f = arg;
+    f->unread++;
+    assert_string_equal(name, "b");
+    str_replace(&f->message, why);
+}
+
+static void own_event(struct script_call *c, const char *type, const char *name, int version,
+                      const char *rest) {
+    _cleanup_free_ char *text =
+        xasprintf("{\"type\":\"%s\",\"object\":{\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\","
+                  "\"resourceVersion\":\"%d\"},%s}}\n",
+                  type, strstr(c->path, "policies") ? "Policy" : "Rollout", name, version, rest);
+    script_text(c, text);
+}
+
+/* One that nobody can read does not hide the others: of a Policy it is known that it is there, and
+ * how its status is; another one is not there. */
+static void test_unread(void **state) {
+    struct fixture *f = *state;
+    static const struct kind *const own[] = {&kind_policy, &kind_rollout};
+    static const char *const bad[] = {"\"spec\":{\"maxUnavailable\":99999999999},"
+                                      "\"status\":{\"observedGeneration\":7}",
+                                      "\"spec\":{\"maxFailed\":99999999999}"};
+    f->opts.unread = on_unread;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        store_free(f->store);
+        f->store = store_new(own[i], f->client.pool);
+        f->unread = f->syncs = 0;
+        start(f);
+        struct script_call *c = next(f);
+        script_head(c, 200, JSON);
+        own_event(c, "ADDED", "a", 2, "\"spec\":{}");
+        own_event(c, "ADDED", "b", 3, bad[i]);
+        script_text(c,
+                    i ? "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Rollout\",\"metadata\":{"
+                        "\"resourceVersion\":\"5\",\"annotations\":{\"k8s.io/initial-events-end\":"
+                        "\"true\"}}}}\n"
+                      : "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Policy\",\"metadata\":{"
+                        "\"resourceVersion\":\"5\",\"annotations\":{\"k8s.io/initial-events-end\":"
+                        "\"true\"}}}}\n");
+        assert_int_equal(f->syncs, 1);
+        assert_int_equal(f->unread, 1);
+        assert_int_equal(f->problems, 0);
+        assert_non_null(strstr(f->message, " b: spec.max"));
+        assert_int_equal(store_len(f->store), i ? 1 : 2);
+        const struct policy *p = (const struct policy *)store_get(f->store, NULL, "b");
+        assert_int_equal(p != NULL, i == 0);
+        if (p) {
+            assert_string_equal(p->unread, f->message);
+            assert_int_equal(p->observed_generation, 7);
+        }
+        own_event(c, "MODIFIED", "b", 6, "\"spec\":{}");
+        p = (const struct policy *)store_get(f->store, NULL, "b");
+        assert_non_null(p);
+        if (!i)
+            assert_null(p->unread);
+        own_event(c, "MODIFIED", "b", 7, bad[i]);
+        assert_int_equal(f->unread, 2);
+        assert_int_equal(store_len(f->store), i ? 1 : 2);
+        own_event(c, "DELETED", "b", 8, bad[i]);
+        assert_int_equal(f->unread, 2);
+        assert_int_equal(store_len(f->store), 1);
+        reflector_free(f->reflector);
+        f->reflector = NULL;
+    }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -1562,6 +1631,7 @@ int main(void) {
         TEST(poll_not_wanted),
         TEST(endless_page),
         TEST(large_error_body),
+        TEST(unread),
         TEST(free_anywhere),
     };
     return cmocka_run_group_tests_name("kube/reflector", tests, NULL, NULL);

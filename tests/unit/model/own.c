@@ -104,7 +104,7 @@ static void whole_rollout(void **state) {
     struct own_sample s;
     read(&s, &kind_rollout,
          "{'metadata':{'name':'r'},'spec':{'operation':'Reboot','nodes':['w[1-3]'],'maxFailed':2,"
-         "'waitRescheduled':true,'soak':'5m','executor':{'fleetlock':{}}},'status':{'phase':"
+         "'soak':'5m','executor':{'fleetlock':{}}},'status':{'phase':"
          "'Progressing','counts':{'total':5,'waiting':1,'current':1,'complete':2,'failed':1},"
          "'current':['w1']}}");
     const struct rollout *r = s.obj;
@@ -112,7 +112,6 @@ static void whole_rollout(void **state) {
     assert_null(r->selector);
     assert_string_equal(r->nodes[0], "w[1-3]");
     assert_int_equal(r->max_failed, 2);
-    assert_int_equal(r->wait_rescheduled, 1);
     assert_string_equal(r->soak, "5m");
     assert_true(r->executor->fleetlock);
     assert_int_equal(r->counts.total, 5);

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/checks.h"
 #include "engine/maintenance.h"
 #include "engine/rules.h"
 #include "fleetlock/machine_id.h"
@@ -98,7 +99,7 @@ static void check_described(const char *above, const struct type *type,
             f++;
         _cleanup_free_ char *path = xasprintf("%s.%s", above, m->json);
         if (streq(path, "Policy.metadata") || streq(path, "Maintenance.metadata") ||
-            streq(path, "Rollout.metadata"))
+            streq(path, "Rollout.metadata") || streq(path, "Policy.unread")) /* of our own making */
             continue;
         if (!f || !f->name)
             fail_msg("%s is read and described nowhere", path);
@@ -188,6 +189,16 @@ static const struct own_field *find(const struct own_field *fields, const char *
             return f;
     fail_msg("there is no %s", name);
     return NULL;
+}
+
+/* The checks have their names in the table of the engine. */
+static void checks(void **state) {
+    (void)state;
+    const struct own_field *spec = find(own_resource(&kind_policy)->fields, "spec");
+    const char *const *words = find(find(spec->fields, "skipChecks")->item->fields, "name")->words;
+    for (size_t i = 0; i < n_checks; i++)
+        assert_string_equal(words[i], checks_table[i].name);
+    assert_null(words[n_checks]);
 }
 
 static void phases(void **state) {
@@ -336,6 +347,7 @@ int main(void) {
         cmocka_unit_test(members_are_described),
         cmocka_unit_test(sentences),
         cmocka_unit_test(defaults),
+        cmocka_unit_test(checks),
         cmocka_unit_test(phases),
         cmocka_unit_test(operations),
         cmocka_unit_test(zincati),

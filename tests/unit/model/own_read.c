@@ -31,7 +31,9 @@ static char *completed(const struct kind *kind, const char *spec) {
 }
 
 #define POLICY_REST "\"drain\":{},\"drainTimeout\":\"1h\",\"escalation\":\"wait\","
-#define POLICY_END  "\"settle\":\"0s\",\"soak\":\"0s\",\"waitRescheduled\":true,\"maxFailed\":0}"
+#define POLICY_END                                                                                 \
+    "\"settle\":\"0s\",\"soak\":\"0s\",\"waitRescheduled\":true,\"maxFailed\":0,\"approval\":"     \
+    "\"none\",\"returnTimeout\":\"30m\"}"
 
 static void defaults(void **state) {
     (void)state;
@@ -58,14 +60,14 @@ static void said(void **state) {
         "'escalation':'release','fleetlock':{'groups':['a'],'denyStatus':423,'unknownGroup':"
         "'default','callerCheck':'off','ids':{'appIds':['00000000000000000000000000000000'],"
         "'nodeNames':true},'rate':1},'settle':'1s','soak':'2s','waitRescheduled':false,"
-        "'maxFailed':7}");
+        "'maxFailed':7,'approval':'required','returnTimeout':'0s'}");
     assert_string_equal(
         text, "{\"nodeSelector\":{},\"maxUnavailable\":\"5%\",\"drain\":{\"marks\":\"ignore\"},"
               "\"drainTimeout\":\"2h\",\"escalation\":\"release\",\"fleetlock\":{\"groups\":"
               "[\"a\"],\"denyStatus\":423,\"unknownGroup\":\"default\",\"callerCheck\":\"off\","
               "\"ids\":{\"appIds\":[\"00000000000000000000000000000000\"],\"nodeNames\":true},"
               "\"rate\":1},\"settle\":\"1s\",\"soak\":\"2s\",\"waitRescheduled\":false,"
-              "\"maxFailed\":7}");
+              "\"maxFailed\":7,\"approval\":\"required\",\"returnTimeout\":\"0s\"}");
 }
 
 /* Others hold the entries that defaults are put into. */
@@ -100,8 +102,10 @@ static void refused(const struct kind *kind, const char *spec, const char *messa
 }
 
 #define POLICY(more) "{'nodeSelector':{}," more "}"
-#define COUNT        "spec.maxUnavailable must be a number of nodes such as 1, or a percentage such as 10%"
-#define DURATION     " must be a duration such as 30s, 5m or 1h30m, and no longer than a year"
+#define COUNT                                                                                      \
+    "spec.maxUnavailable must be a number of nodes such as 1, at most 1000000, or a percentage "   \
+    "such as 10%"
+#define DURATION " must be a duration such as 30s, 5m or 1h30m, and no longer than a year"
 
 static void bad_policies(void **state) {
     (void)state;
@@ -110,6 +114,7 @@ static void bad_policies(void **state) {
     } rows[] = {
         {"{}", "spec.nodeSelector is missing"},
         {POLICY("'maxUnavailable':-1"), COUNT},
+        {POLICY("'maxUnavailable':1000001"), COUNT},
         {POLICY("'maxUnavailable':'ten'"), COUNT},
         {POLICY("'maxUnavailable':'10'"), COUNT},
         {POLICY("'maxUnavailable':'101%'"), COUNT},
@@ -121,6 +126,10 @@ static void bad_policies(void **state) {
         {POLICY("'settle':'5'"), "spec.settle" DURATION},
         {POLICY("'settle':'5us'"), "spec.settle" DURATION},
         {POLICY("'soak':'8761h'"), "spec.soak" DURATION},
+        {POLICY("'soak':'525601m'"), "spec.soak" DURATION},
+        {POLICY("'soak':'100000000000h'"), "spec.soak" DURATION},
+        {POLICY("'soak':'1h0100000000m'"), "spec.soak" DURATION},
+        {POLICY("'soak':'00001h'"), "spec.soak" DURATION},
         {POLICY("'settle':'0000000000000000000000000000000000s'"),
          "spec.settle has 35 characters; it must have at least 1 and at most 32"},
         {POLICY("'escalation':'relaese'"),

@@ -309,6 +309,31 @@ static void test_virtual_clocks(void **state) {
     assert_int_equal(loop_now(loop), SEC(7));
 }
 
+static void count_up(void *arg) {
+    ++*(unsigned *)arg;
+}
+
+/* As after a process was stopped: time has passed, and what was due is so all at once. */
+static void test_virtual_jump_runs_nothing(void **state) {
+    struct loop *loop = *state;
+    unsigned n = 0;
+    struct loop_timer *early = loop_timer_new(loop, count_up, &n),
+                      *late = loop_timer_new(loop, count_up, &n);
+    loop_timer_set(early, SEC(1));
+    loop_timer_set(late, SEC(9));
+    loop_jump(loop, SEC(5));
+    assert_int_equal(n, 0);
+    assert_int_equal(loop_now(loop), SEC(5));
+    assert_int_equal(loop_wall(loop), SEC(1005));
+    assert_int_equal(loop_next(loop), 0);
+    loop_advance(loop, 0);
+    assert_int_equal(n, 1);
+    assert_int_equal(loop_now(loop), SEC(5));
+    assert_int_equal(loop_next(loop), SEC(4));
+    loop_timer_free(early);
+    loop_timer_free(late);
+}
+
 static void test_virtual_advance_is_exact(void **state) {
     struct loop *loop = *state;
     struct probe p[3];
@@ -615,6 +640,7 @@ int main(void) {
         BOTH(test_endless_delay),
         BOTH(test_timer_freed_after_the_loop),
         VIRTUAL(test_virtual_clocks),
+        VIRTUAL(test_virtual_jump_runs_nothing),
         VIRTUAL(test_virtual_advance_is_exact),
         VIRTUAL(test_virtual_left),
         VIRTUAL(test_virtual_periodic),

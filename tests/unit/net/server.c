@@ -211,6 +211,35 @@ static void test_idle_ones_make_room(void **state) {
         peer_free(p[i]);
 }
 
+/* One address has all places and never ends its requests; those from another one are answered. */
+static void test_a_crowd_gives_way(void **state) {
+    enum { PLACES = 5 };
+    struct site *s = *state;
+    site_open(s, &(struct httpd_options){.limits.max_conns = PLACES, .crowds_give_way = true});
+    struct peer *slow[PLACES], *good = peer_new(s), *held;
+    peer_ask(good, GET("/a"), 200, "/a");
+    peer_free(good);
+    held = peer_new(s); /* with the handler: it stays, though it came first */
+    peer_puts(held, GET("/hold"));
+    site_until(s, s->held.len == 1);
+    for (int i = 0; i < PLACES; i++) {
+        slow[i] = peer_new(s);
+        peer_puts(slow[i], "GET / HTTP/1.1\r\nX");
+        site_until(s, httpd_stats(s->h).accepted == (uint64_t)(3 + i));
+    }
+    site_until(s, slow[0]->eof); /* the fifth has come, and the first one has gone */
+    good = peer_from(s, "127.0.0.2");
+    peer_ask(good, GET("/b"), 200, "/b");
+    site_until(s, slow[1]->eof);
+    assert_false(slow[2]->eof || slow[3]->eof || slow[4]->eof || held->eof);
+    site_say(site_take(s), 200, "done");
+    peer_ask(held, NULL, 200, "done");
+    peer_free(good);
+    peer_free(held);
+    for (int i = 0; i < PLACES; i++)
+        peer_free(slow[i]);
+}
+
 /* Without descriptors it waits instead of spinning, says so once, and goes on when it can. */
 static void test_no_descriptors(void **state) {
     struct site *s = *state;
@@ -433,6 +462,7 @@ int main(void) {
         SITE_TEST(test_adopted),
         SITE_TEST(test_full),
         SITE_TEST(test_idle_ones_make_room),
+        SITE_TEST(test_a_crowd_gives_way),
         SITE_TEST(test_no_descriptors),
         SITE_TEST(test_stop_with_nothing_to_do),
         SITE_TEST(test_stop_waits),

@@ -282,6 +282,7 @@ static void test_malformed(void **state) {
                 print_error("%s", bad[i].bytes);
             assert_int_equal(a.code, bad[i].code);
             assert_true(answer_has(&a, "Connection", "close"));
+            assert_true(answer_has(&a, "Content-Type", "text/plain; charset=utf-8"));
             assert_true(a.body.len > 10);
             peer_gone(p);
             assert_true(p->eof);

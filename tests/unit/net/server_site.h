@@ -250,7 +250,8 @@ static inline struct peer *peer_of_fd(struct site *s, int fd) {
     return p;
 }
 
-static inline int dial(int port, int rcvbuf) {
+/* `from`: one of the machine's addresses, NULL: any. */
+static inline int dial_from(const char *from, int port, int rcvbuf) {
     struct sockaddr_in sa = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -258,12 +259,25 @@ static inline int dial(int port, int rcvbuf) {
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (rcvbuf)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof rcvbuf);
+    if (from) {
+        struct sockaddr_in own = {.sin_family = AF_INET};
+        assert_int_equal(inet_pton(AF_INET, from, &own.sin_addr), 1);
+        assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof own), 0);
+    }
     assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof sa), 0);
     return fd;
 }
 
+static inline int dial(int port, int rcvbuf) {
+    return dial_from(NULL, port, rcvbuf);
+}
+
 static inline struct peer *peer_new(struct site *s) {
     return peer_of_fd(s, dial(httpd_listener_port(s->plain), 0));
+}
+
+static inline struct peer *peer_from(struct site *s, const char *address) {
+    return peer_of_fd(s, dial_from(address, httpd_listener_port(s->plain), 0));
 }
 
 /* With a small window, so that the server soon notices that nothing is read. */
