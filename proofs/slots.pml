@@ -21,7 +21,8 @@
  * The variants, each of which spin must refute, show that the model can tell: BLIND_GRANT (a grant
  * that is no compare-and-swap), CACHED_REPLY (a repeated answer from a cache), EAGER_RELEASE (a
  * granted slot is freed by time), BLIND_UNCORDON, UNSURE (a Node is changed for a slot that was
- * looked at before the Node was), FORGOTTEN_REPORT (steady-state is answered, and not written). */
+ * looked at before the Node was), FORGOTTEN_REPORT (steady-state is answered, and not written),
+ * UNLISTED (it is answered without a look at the pods: one that tolerates everything came late). */
 #ifndef NODES
 #define NODES 2
 #endif
@@ -72,6 +73,7 @@ typedef node_t {
 node_t nodes[NODES];
 
 byte term; /* of the lease */
+bit late;  /* the pod that comes to the first node although it is cordoned has come */
 
 inline slots_changed() {
     d_step { byte k_ = 0; do :: k_ < LEADERS -> fresh[k_] = 0; k_++ :: else -> break od; k_ = 0 }
@@ -108,6 +110,7 @@ inline check() {
 #define RETURN    7
 #define UNCORDON  8
 #define FREE      9
+#define AGAIN     10
 #define SURE      16 /* and it has read the slots again since it read the Node */
 
 inline forget(who) {
@@ -181,6 +184,8 @@ end:
         :: state == TAKEN && nodes[n].cordon != id && nodes[n].up -> intent = CORDON
         :: state == TAKEN && nodes[n].cordon == id && nodes[n].pods -> intent = EVICT
         :: state == TAKEN && nodes[n].cordon == id && !nodes[n].pods && nodes[n].up -> intent = EMPTY
+        :: state == DRAINED && nodes[n].pods -> intent = AGAIN
+        :: state == GRANTED && nodes[n].cordon == id && nodes[n].pods -> intent = EVICT
         :: state == GRANTED && nodes[n].up && nodes[n].boot != boot -> intent = RETURN
         :: state == STEADY && nodes[n].up -> intent = RETURN /* back, or it has renounced */
 #ifdef FORGOTTEN_REPORT
@@ -199,17 +204,25 @@ end:
         :: intent == LOOK -> forget(me)
         :: else ->
             boot = (intent == EMPTY -> nodes[n].boot : 0); state = 0;
-            id = (intent == CORDON -> id : 0);
+            /* Of a cordon that is lifted: whose it is. */
+            id = (intent == CORDON -> id : (intent == UNCORDON -> nodes[n].cordon : 0));
             nodes[n].seen[me] = (intent == CORDON || intent == UNCORDON -> 1 : 0)
         fi }
 
-    /* Before it changes a Node it looks at the slots again: nobody has changed them since before it
-     * read the Node, so whatever is done for a later holder makes another resourceVersion of it. */
+    /* Before it changes a Node it looks at the slots again, after it has read the Node: whatever is
+     * done for a later holder makes another resourceVersion of it. Other slots may have changed;
+     * this holding must still be what it was read to be. */
     :: atomic { intent == CORDON || intent == UNCORDON ->
+        fresh[me] = 0;
 #ifdef UNSURE
         intent = intent + SURE
 #else
-        if :: fresh[me] -> intent = intent + SURE; fresh[me] = 0 :: else -> forget(me) fi
+        if
+        :: intent == CORDON && slots[n].state == TAKEN && slots[n].id == id -> intent = CORDON + SURE
+        :: intent == UNCORDON && (slots[n].id != id || slots[n].state == RETURNED || slots[n].state == NOTHING) ->
+            intent = UNCORDON + SURE; id = 0
+        :: else -> forget(me)
+        fi
 #endif
         }
 
@@ -224,6 +237,8 @@ end:
                                       :: else fi; forget(me) }
     :: atomic { intent == EMPTY -> if :: UNCHANGED -> slots[n].state = DRAINED; slots[n].boot = boot; slots_changed()
                                       :: else fi; forget(me); check() }
+    :: atomic { intent == AGAIN -> if :: UNCHANGED -> slots[n].state = TAKEN; slots[n].boot = 0; slots_changed()
+                                      :: else fi; forget(me) }
     :: atomic { intent == RETURN -> if :: UNCHANGED -> slots[n].state = RETURNED; slots[n].boot = 0; slots_changed()
                                        :: else fi; forget(me) }
     :: atomic { intent == UNCORDON + SURE -> if :: NODE_UNCHANGED -> nodes[n].cordon = 0; node_changed(n)
@@ -234,6 +249,13 @@ end:
 }
 
 /* --- a node and its client --- */
+
+/* Whoever answers lists the pods first. */
+#ifdef UNLISTED
+#define LISTED_EMPTY 1
+#else
+#define LISTED_EMPTY (!nodes[n].pods)
+#endif
 proctype client(byte n) {
     byte boots = 0;
     byte state, boot, id; /* what the answering replica has read */
@@ -263,7 +285,7 @@ end:
             /* then the Node, and answers. An answer reaches only the boot that has asked. */
             atomic {
                 if
-                :: nodes[n].cordon == id && nodes[n].boot == boot ->
+                :: nodes[n].cordon == id && nodes[n].boot == boot && LISTED_EMPTY ->
                     assert(!nodes[n].pods);
                     nodes[n].told = 1; nodes[n].wants = 0; check()
                 :: else
@@ -299,6 +321,9 @@ end:
 
     /* The scheduler puts pods on nodes that are not cordoned. */
     :: atomic { nodes[n].up && !nodes[n].cordon && !nodes[n].pods -> nodes[n].pods = 1; node_changed(n) }
+    /* And one on a node that is, before it is told to go: after that nobody can help it. */
+    :: atomic { n == 0 && !late && nodes[n].up && nodes[n].cordon && !nodes[n].pods && !nodes[n].told ->
+        late = 1; nodes[n].pods = 1 }
     od
 }
 

@@ -1,6 +1,8 @@
 /* Wanted actions. */
 #include "engine/action.h"
 
+#include "base/mem.h"
+
 #include <string.h>
 
 static const char *copy(struct arena *arena, const char *s) {
@@ -27,4 +29,12 @@ void actions_reset(struct actions *a) {
 void actions_done(struct actions *a) {
     vec_done(&a->list);
     arena_done(&a->arena);
+}
+
+int64_t action_backoff(struct prng *random, unsigned tries, int64_t first, int64_t max) {
+    int64_t delay = first;
+    for (unsigned i = 1; i < tries && delay < max; i++)
+        delay *= 2;
+    delay = MIN_OF(delay, max);
+    return delay + prng_range(random, 0, delay / 2);
 }

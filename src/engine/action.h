@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/prng.h"
 #include "base/vec.h"
 #include "model/object.h"
 #include "model/outcome.h"
@@ -59,7 +60,13 @@ struct answer {
     int64_t retry_after;      /* seconds the server asks us to wait, -1 */
     int64_t date;             /* the server's clock, to the second; 0 when unknown */
     const struct object *obj; /* what came back, decoded; NULL: nothing */
+    const struct kind *kind;  /* of that */
 };
+
+/* How long to wait before a request is tried again that has failed so often: twice as long each
+ * time, from `first` up to `max`, and up to half as much again by chance, so that many do not come
+ * back at the same moment. */
+int64_t action_backoff(struct prng *random, unsigned tries, int64_t first, int64_t max);
 
 /* Two clocks, microseconds: `mono` never jumps and measures how long we wait; `wall` is compared
  * with the times that are in objects. */

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 static const struct blocker_row rows[] = {
     [BLOCKER_MULTIPLE_PDBS] =
@@ -47,9 +48,9 @@ static const struct blocker_row rows[] = {
          "the pod is gone. A drain that finds it at the start refuses the node instead of waiting"},
     [BLOCKER_LOCAL_PV] =
         {"LocalPV", SEVERITY_WARN, false,
-         "a volume of the pod exists on certain nodes only, so that the pod cannot run elsewhere",
+         "a volume of the pod is on a disk of its node, so that the pod cannot run elsewhere",
          "bring its node back, or move the data to another volume first",
-         "a node that has the volume is schedulable and has room"},
+         "the node that has the volume is schedulable again"},
     [BLOCKER_NO_ROOM] = {"CapacityInsufficient", SEVERITY_WARN, false,
                          "the pod fits on no other node: its replacement stays Pending",
                          "add a node, free some room, or relax what the pod asks for",
@@ -87,7 +88,7 @@ static const struct blocker_row rows[] = {
     [BLOCKER_ADMISSION_DENIED] =
         {"AdmissionDenied", SEVERITY_WARN, false,
          "an admission webhook or policy does not allow the eviction",
-         "look at what the webhook says, and at whoever runs it",
+         "look at what the webhook or policy says, and at whoever runs it",
          "a later try is let through; it is tried again and again, with pauses that grow"},
     [BLOCKER_EVICTION_IN_PROGRESS] =
         {"EvictionInProgress", SEVERITY_INFO, true,
@@ -130,6 +131,27 @@ static const struct blocker_row rows[] = {
     [BLOCKER_JOB_RUNNING] = {"JobRunning", SEVERITY_INFO, true,
                              "the pod shall finish by itself: a rule or a mark says so",
                              "wait until it has finished", "the pod has finished or is gone"},
+    [BLOCKER_JOB_WOULD_FAIL] =
+        {"JobWouldFail", SEVERITY_WARN, false,
+         "the eviction is one failure too many for the Job of the pod: the Job fails for good and "
+         "makes no pod any more",
+         "let it finish first (a rule with 'action: wait'), raise its backoffLimit, or have its "
+         "podFailurePolicy ignore pods with the condition DisruptionTarget; or start it again "
+         "afterwards",
+         "the Job has finished, or may have another failure. A drain does not wait for it: it says "
+         "so, and evicts the pod"},
+    [BLOCKER_REPLACEMENT_REFUSED] =
+        {"ReplacementRefused", SEVERITY_WARN, false,
+         "the API server would refuse the pod's replacement: a ResourceQuota is below what is in "
+         "use, or its ServiceAccount is gone",
+         "raise the quota or use less of it, or make the ServiceAccount again",
+         "the replacement can be made. A drain does not wait for it"},
+    [BLOCKER_OTHER_SCHEDULER] =
+        {"OtherScheduler", SEVERITY_INFO, true,
+         "the pod is placed by a scheduler of its own, so that nobody here can tell where its "
+         "replacement goes, or whether it finds room",
+         "look at whether that scheduler runs, and at what room it has",
+         "the replacement runs. A drain does not wait for it"},
     [BLOCKER_SURGE_PENDING] = {"SurgePending", SEVERITY_INFO, true,
                                "its Deployment gets one replica more first, which is not available "
                                "yet",
@@ -145,6 +167,14 @@ static const struct blocker_row rows[] = {
                                  "as many nodes are out of service as may be",
                                  "wait until one is done",
                                  "a node that is worked on is done or has failed"},
+    [BLOCKER_MAX_ZONES] = {"MaxZonesReached", SEVERITY_INFO, true,
+                           "nodes of as many zones are out of service as may be",
+                           "wait until a zone has all of its nodes back",
+                           "the nodes of a zone that are worked on are done or have failed"},
+    [BLOCKER_NODE_TAKEN] = {"NodeTaken", SEVERITY_INFO, true,
+                            "the node is out of service already, for somebody else",
+                            "wait until that is over; 'slipway locks' says how far it is",
+                            "its slot is released"},
     [BLOCKER_CORDON_CONTENDED] = {"CordonContended", SEVERITY_WARN, true,
                                   "the node changes faster than it can be cordoned",
                                   "it is tried again; look at who writes to the node",
@@ -159,7 +189,8 @@ static const struct blocker_row rows[] = {
     [BLOCKER_QUORUM_AT_RISK] =
         {"QuorumAtRisk", SEVERITY_WARN, true,
          "without this node too few members would be left for a majority",
-         "bring the members that are not healthy back first; one node at a time",
+         "bring the members that are not healthy back first; take one node at a time, and let each "
+         "come back before the next (drain with --uncordon, or wait)",
          "enough members are healthy on other nodes, or the nodes that are out are back"},
     [BLOCKER_STORAGE_NOT_OK] =
         {"StorageNotOkToStop", SEVERITY_WARN, true,
@@ -183,10 +214,96 @@ static const struct blocker_row rows[] = {
          "look at what the message names: a missing permission, an operator that does not run, an "
          "object that is not filled in",
          "the check can read what it needs"},
+    [BLOCKER_MANUAL_HOLD] = {"ManualHold", SEVERITY_WARN, false, "somebody has paused it",
+                             "look at who has paused it and why, then resume",
+                             "it is not paused any more"},
+    [BLOCKER_SOAK_TIME] = {"SoakTime", SEVERITY_INFO, true,
+                           "a node has just come back, and the next one waits for a while, so that "
+                           "what is wrong with it is seen before more of them have it",
+                           "wait; the policy or the rollout says how long",
+                           "the time has passed since the last node was done"},
+    [BLOCKER_TOO_MANY_FAILED] =
+        {"TooManyFailed", SEVERITY_ERROR, false,
+         "more nodes of a rollout have failed than may, so that no further node is begun",
+         "look at why they have failed, mend it, and try these again; or let more of them fail",
+         "fewer nodes count as failed, or more may fail"},
+    [BLOCKER_POLICY_UNCLEAR] =
+        {"PolicyUnclear", SEVERITY_ERROR, false,
+         "no policy has the node, or more than one, so that nobody knows whose slot it takes",
+         "change the node selectors of the policies so that exactly one has the node",
+         "exactly one policy has the node"},
+    [BLOCKER_NAME_TAKEN] =
+        {"NameTaken", SEVERITY_ERROR, false,
+         "there is a Maintenance already, not of this rollout, that has the name of one that it "
+         "has to make",
+         "look at what the message names: delete it when it is over, or make a Rollout of another "
+         "name",
+         "the other Maintenance is gone"},
+    [BLOCKER_APPROVAL_NEEDED] =
+        {"ApprovalNeeded", SEVERITY_WARN, false,
+         "the policy wants somebody to approve of it before the node is taken out of service",
+         "look at it, then 'slipway approve NAME'", "somebody has approved of it"},
+    [BLOCKER_RECORD_UNREADABLE] =
+        {"RecordUnreadable", SEVERITY_ERROR, false,
+         "the record of who holds the slots of the policy cannot be read, so that nothing is done "
+         "for its nodes",
+         "if a newer release has written it, let that one go on; else look at the ConfigMap that "
+         "is "
+         "named",
+         "the record can be read"},
+    [BLOCKER_CLIENT_AWAITED] =
+        {"ClientAwaited", SEVERITY_INFO, true,
+         "the node is drained, and may go when its FleetLock client asks, which has not asked yet",
+         "wait, or look at the client on the node: Zincati asks only when it has an update to "
+         "boot into, and within its own windows",
+         "the client asks, or its time is over, and the node is put back into service"},
+    [BLOCKER_NODE_AWAITED] =
+        {"NodeAwaited", SEVERITY_INFO, true,
+         "the node was told to go, or its operation was begun, and it is not back yet",
+         "wait; if it takes long, look at the machine's console",
+         "the node is Ready with a new boot, or its time is over, and the maintenance halts"},
+    [BLOCKER_NOT_BACK] =
+        {"NotBack", SEVERITY_ERROR, false,
+         "the node was told to go, or its operation was begun, and it was not back in time; it "
+         "stays cordoned and keeps its slot, since nobody knows what it is doing",
+         "look at the machine's console and bring the node up: then it goes on by itself. "
+         "'slipway retry' tries once more, 'slipway skip' takes it for done, 'slipway abort' gives "
+         "it up",
+         "the node is Ready with a new boot, or somebody has said how it goes on"},
+    [BLOCKER_OPERATION_FAILED] =
+        {"OperationFailed", SEVERITY_ERROR, false,
+         "the operation has failed, or nothing has come of it; the node stays cordoned and "
+         "drained, and keeps its slot",
+         "look at why, then 'slipway retry' (once more), 'slipway skip' (done by hand) or "
+         "'slipway abort' (given up)",
+         "somebody has said how it goes on, or the node has rebooted after all"},
+    [BLOCKER_CORDON_FAILED] =
+        {"CordonFailed", SEVERITY_ERROR, false,
+         "the node holds a slot and cannot be cordoned, or not be uncordoned again",
+         "mend what the message says; it is tried again by itself. 'slipway unlock NODE' gives "
+         "the slot up",
+         "the Node is written"},
+    [BLOCKER_EXECUTOR_REFUSED] =
+        {"ExecutorRefused", SEVERITY_ERROR, false,
+         "nobody would carry the operation out, so that the node is not even drained for it",
+         "start the controller with what the message names, or delete it and name another "
+         "executor",
+         "the controller can carry it out"},
 };
 
 static_assert(ARRAY_LEN(rows) == BLOCKER_CODES, "every blocker has its row");
 
 const struct blocker_row *blocker_row(enum blocker_code code) {
     return &rows[code];
+}
+
+enum blocker_code blocker_find(const char *name) {
+    for (unsigned i = 0; i < BLOCKER_CODES; i++)
+        if (str_same(rows[i].name, name))
+            return (enum blocker_code)i;
+    return BLOCKER_CODES;
+}
+
+bool blocker_is_turn(enum blocker_code code) {
+    return code == BLOCKER_MAX_UNAVAILABLE || code == BLOCKER_MAX_ZONES;
 }

@@ -33,9 +33,14 @@ enum blocker_code {
     BLOCKER_RETURNS,
     BLOCKER_DO_NOT_DISRUPT,
     BLOCKER_JOB_RUNNING,
+    BLOCKER_JOB_WOULD_FAIL,
+    BLOCKER_REPLACEMENT_REFUSED,
+    BLOCKER_OTHER_SCHEDULER,
     BLOCKER_SURGE_PENDING,
     BLOCKER_NOT_RESCHEDULED,
     BLOCKER_MAX_UNAVAILABLE,
+    BLOCKER_MAX_ZONES,
+    BLOCKER_NODE_TAKEN,
     BLOCKER_CORDON_CONTENDED,
     BLOCKER_LAST_REPLICA,
     BLOCKER_QUORUM_AT_RISK,
@@ -43,6 +48,19 @@ enum blocker_code {
     BLOCKER_PRIMARY_ON_NODE,
     BLOCKER_NOT_MIGRATABLE,
     BLOCKER_CHECK_UNKNOWN,
+    BLOCKER_MANUAL_HOLD,
+    BLOCKER_SOAK_TIME,
+    BLOCKER_TOO_MANY_FAILED,
+    BLOCKER_POLICY_UNCLEAR,
+    BLOCKER_NAME_TAKEN,
+    BLOCKER_APPROVAL_NEEDED,
+    BLOCKER_RECORD_UNREADABLE,
+    BLOCKER_CLIENT_AWAITED,
+    BLOCKER_NODE_AWAITED,
+    BLOCKER_NOT_BACK,
+    BLOCKER_OPERATION_FAILED,
+    BLOCKER_CORDON_FAILED,
+    BLOCKER_EXECUTOR_REFUSED,
     BLOCKER_CODES,
 };
 
@@ -58,5 +76,9 @@ struct blocker_row {
 };
 
 const struct blocker_row *blocker_row(enum blocker_code code);
+/* By its name; BLOCKER_CODES: there is none. */
+enum blocker_code blocker_find(const char *name);
+/* Whether a node waits for others that were before it. */
+bool blocker_is_turn(enum blocker_code code);
 
 #endif

@@ -26,6 +26,14 @@ static bool observed(const struct pdb *pdb) {
            (!pdb->observed_generation && sync_failed(pdb));
 }
 
+/* Of pods without a controller none is expected, and whoever expects none allows none (the
+ * disruption controller's updatePdbStatus). A controller that has not seen the pods yet has not
+ * counted healthy ones either. */
+bool budget_uncounted(const struct pdb *pdb) {
+    return observed(pdb) && !sync_failed(pdb) && pdb->expected <= 0 && pdb->healthy > 0 &&
+           pdb->allowed <= 0;
+}
+
 enum budget_verdict budget_verdict(const struct pdb *pdb) {
     /* The spec alone decides these, also before the controller has looked. */
     bool hopeless = is_zero(&pdb->max_unavailable) || is_all(&pdb->min_available);
@@ -35,10 +43,9 @@ enum budget_verdict budget_verdict(const struct pdb *pdb) {
         return BUDGET_ALLOWS;
     if (sync_failed(pdb))
         return BUDGET_FAILED;
-    /* desired is what must stay, expected what there is when all are well; none expected means that
-     * its controller has not seen the pods yet. */
-    return hopeless || (pdb->expected > 0 && pdb->desired >= pdb->expected) ? BUDGET_NEVER
-                                                                            : BUDGET_WAITS;
+    /* desired is what must stay, expected what there is when all are well. */
+    hopeless |= budget_uncounted(pdb) || (pdb->expected > 0 && pdb->desired >= pdb->expected);
+    return hopeless ? BUDGET_NEVER : BUDGET_WAITS;
 }
 
 bool budget_is_asked(const struct pod *pod) {
@@ -82,9 +89,13 @@ static void add_intstr(struct str *out, const char *name, const struct intstr *v
         str_addf(out, "%s %d", name, v->val);
 }
 
-void budget_explain(const struct pdb *pdb, struct str *out) {
+void budget_rule(const struct pdb *pdb, struct str *out) {
     add_intstr(out, "maxUnavailable", &pdb->max_unavailable);
     add_intstr(out, "minAvailable", &pdb->min_available);
+}
+
+void budget_explain(const struct pdb *pdb, struct str *out) {
+    budget_rule(pdb, out);
     if (!observed(pdb)) {
         str_add(out, ", not processed by its controller yet");
         return;
@@ -93,6 +104,11 @@ void budget_explain(const struct pdb *pdb, struct str *out) {
         const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
         str_addf(out, ", its controller cannot compute it%s%s", c->message ? ": " : "",
                  strna(c->message));
+        return;
+    }
+    if (budget_uncounted(pdb)) {
+        str_addf(out, ", counts none of its %d healthy pod%s: no controller, allows 0 for ever",
+                 pdb->healthy, pdb->healthy == 1 ? "" : "s");
         return;
     }
     str_addf(out, ", needs %d healthy of %d, has %d, allows %d", pdb->desired, pdb->expected,

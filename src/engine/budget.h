@@ -13,8 +13,20 @@ enum budget_verdict {
     BUDGET_MULTIPLE, /* more than one budget selects the pod: none ever */
 };
 
+/* It does not let pods go by its numbers, and one that operators keep (engine/guard.h) may all the
+ * same. */
+static inline bool budget_holds(enum budget_verdict v) {
+    return v == BUDGET_NEVER || v == BUDGET_WAITS;
+}
+
 /* The budget as such, for pods that are healthy. */
 enum budget_verdict budget_verdict(const struct pdb *pdb);
+/* It never allows anything because it counts none of its pods, healthy as they are: they have no
+ * controller, and maxUnavailable and percentages go by that. */
+bool budget_uncounted(const struct pdb *pdb);
+#define BUDGET_UNCOUNTED_HELP                                                                      \
+    "say in the budget how many must stay as a number (minAvailable), or give its pods a "         \
+    "controller"
 /* An eviction of this pod now, by the eviction API's own rules; `pdbs` are those that select it. */
 enum budget_verdict budget_for_pod(const struct pod *pod, const struct pdb *const *pdbs, size_t n);
 /* Whether the API looks at budgets at all when this pod is evicted: not for one that has finished,
@@ -25,6 +37,8 @@ int64_t budget_allows_with(const struct pdb *pdb, int64_t healthy, int64_t more)
 /* Of two that select the same pods, which of them the server allows none of: whether it is better
  * to keep `a`. One that can allow something, then the one that guards more, then the stricter. */
 bool budget_better(const struct pdb *a, const struct pdb *b);
+/* "maxUnavailable 25%": what it asks for. */
+void budget_rule(const struct pdb *pdb, struct str *out);
 /* "needs 3 healthy pods, has 2 of 3": the arithmetic in words. */
 void budget_explain(const struct pdb *pdb, struct str *out);
 

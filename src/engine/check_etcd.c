@@ -101,6 +101,15 @@ static void judge_unknown(struct check_run *r, const struct etcd_cluster *c,
             }
 }
 
+static size_t count_unread(const struct check_run *r, const struct etcd_cluster *c) {
+    const struct store *members = run_store(r, SOURCE_ETCD_MEMBERS);
+    const struct object *obj;
+    size_t n = 0;
+    for (uint32_t i = 0; members && (obj = store_next(members, &i));)
+        n += run_unread(SOURCE_ETCD_MEMBERS, obj) && str_same(obj->meta.ns, c->meta.ns);
+    return n;
+}
+
 static void judge_cluster(struct check_run *r, const struct etcd_cluster *c) {
     struct told t = {0};
     size_t n = 0;
@@ -126,7 +135,8 @@ static void judge_cluster(struct check_run *r, const struct etcd_cluster *c) {
         .members = t.voters,
         .n = t.n,
         .total = by_pods ? MAX_OF(t.n, size) : t.n,
-        .wanted = size,
+        /* Members that could not be read may be its own: without them nothing is "never". */
+        .wanted = MAX_OF(size, t.n + count_unread(r, c)),
         .wait_when = CHECK_CORDON | CHECK_OPERATION,
         .deny_when = CHECK_CORDON | CHECK_OPERATION,
     };

@@ -56,7 +56,11 @@ const char *run_unfit(const struct check_run *r, const char *node);
 
 /* NULL when it was not read. */
 const struct store *run_store(const struct check_run *r, enum check_source_id source);
-/* Sorted by namespace and name; not to be changed. None when it was not read. */
+/* Why this object of the source could not be read; NULL: it could. That it could not is told for
+ * every node when the check is over (run_tell_unread()): a check judges the others. */
+const char *run_unread(enum check_source_id source, const struct object *obj);
+/* Those that could be read, sorted by namespace and name; not to be changed. None when the source
+ * was not read. */
 struct check_objects run_sorted(struct check_run *r, enum check_source_id source);
 /* Those of one namespace. */
 struct check_objects run_within(struct check_run *r, enum check_source_id source, const char *ns);
@@ -67,13 +71,20 @@ const struct pod **run_pods(struct check_run *r, enum check_source_id source, co
 
 /* --- findings --- */
 
+/* Of each source without which the check can say nothing: the objects of it that could not be read,
+ * the first few by name. Whichever node they are about, none is certain to be safe. */
+void run_tell_unread(struct check_run *r);
+
 /* Begins a finding about an object of a kind (both may be NULL); to be filled by the caller. `hint`
  * and `ends` are the blocker's own where nothing better is put in. Valid until the next one. */
 struct check_finding *run_find(struct check_run *r, const char *node, enum check_verdict verdict,
                                unsigned when, enum blocker_code code, const struct kind *kind,
                                const struct meta *object, const char *evidence);
-/* A pass, unless this check has found something that does not pass for the node. */
+/* A pass; it is kept only where this check finds nothing for the node that does not pass. */
 void run_pass(struct check_run *r, const char *node, const char *evidence);
+/* When the check is over: takes back passes beside which something does not pass, whichever of the
+ * two was found first. */
+void run_settle(struct check_run *r);
 /* A remark: passes, but has a code. */
 void run_remark(struct check_run *r, const char *node, unsigned when, enum blocker_code code,
                 const struct kind *kind, const struct meta *object, const char *evidence);

@@ -73,14 +73,21 @@ const struct store *run_store(const struct check_run *r, enum check_source_id so
     return in->read == READ_DONE ? in->store : NULL;
 }
 
+const char *run_unread(enum check_source_id source, const struct object *obj) {
+    uint32_t at = check_sources[source].kind->unread;
+    return at ? *(const char *const *)((const char *)obj + at) : NULL;
+}
+
 struct check_objects run_sorted(struct check_run *r, enum check_source_id source) {
     const struct store *s = run_store(r, source);
     struct check_objects *o = &r->sorted[source];
     if (s && !o->p) {
-        _cleanup_free_ const struct object **all = store_sorted(s, &o->n);
-        o->p = arena_alloc(r->arena, (o->n + 1) * sizeof *o->p);
-        if (o->n)
-            memcpy(o->p, all, o->n * sizeof *o->p);
+        size_t n = 0;
+        _cleanup_free_ const struct object **all = store_sorted(s, &n);
+        o->p = arena_alloc(r->arena, (n + 1) * sizeof *o->p);
+        for (size_t i = 0; i < n; i++)
+            if (!run_unread(source, all[i]))
+                o->p[o->n++] = all[i];
     }
     return *o;
 }
@@ -148,12 +155,66 @@ struct check_finding *run_find(struct check_run *r, const char *node, enum check
     return f;
 }
 
+static size_t count_unread(const struct store *s, enum check_source_id source) {
+    const struct object *obj;
+    size_t n = 0;
+    for (uint32_t i = 0; s && (obj = store_next(s, &i));)
+        n += run_unread(source, obj) != NULL;
+    return n;
+}
+
+/* A release that changes a field makes all of them odd: a few names are enough. */
+static void tell_unread(struct check_run *r, enum check_source_id source) {
+    const struct store *s = run_store(r, source);
+    const struct kind *kind = check_sources[source].kind;
+    size_t odd = count_unread(s, source), told = 0, n = 0;
+    _cleanup_free_ const struct object **all = odd ? store_sorted(s, &n) : NULL;
+    for (size_t i = 0; i < n && told < CHECK_NAMES; i++) {
+        const char *why = run_unread(source, all[i]);
+        if (!why)
+            continue;
+        why = ++told == CHECK_NAMES && odd > CHECK_NAMES
+                  ? run_printf(r, "%s; and %zu more %s", why, odd - told, kind->resource)
+                  : run_printf(r, "%s", why);
+        for (size_t k = 0; k < r->going.n + r->back.n; k++) {
+            bool goes = k < r->going.n;
+            run_find(r, goes ? r->going.p[k] : r->back.p[k - r->going.n], CHECK_WAIT,
+                     goes ? CHECK_CORDON | CHECK_OPERATION : CHECK_RETURN, BLOCKER_CHECK_UNKNOWN,
+                     kind, &all[i]->meta, why);
+        }
+    }
+}
+
+void run_tell_unread(struct check_run *r) {
+    for (unsigned i = 0; i < r->check->n_reads; i++)
+        if (r->check->reads[i].need != NEED_NOT)
+            tell_unread(r, r->check->reads[i].source);
+}
+
 void run_pass(struct check_run *r, const char *node, const char *evidence) {
-    for (size_t i = r->from; i < r->findings.len; i++)
-        if (r->findings.p[i].verdict != CHECK_PASS && str_same(r->findings.p[i].node, node))
-            return;
     run_find(r, node, CHECK_PASS, run_back(r, node) ? CHECK_RETURN : CHECK_CORDON | CHECK_OPERATION,
              BLOCKER_CODES, NULL, NULL, evidence);
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void run_settle(struct check_run *r) {
+    size_t kept = r->from;
+    struct check_names held = {
+        arena_alloc(r->arena, (r->findings.len - r->from + 1) * sizeof *held.p), 0};
+    for (size_t i = r->from; i < r->findings.len; i++)
+        if (r->findings.p[i].verdict != CHECK_PASS && r->findings.p[i].node)
+            held.p[held.n++] = r->findings.p[i].node;
+    qsort(held.p, held.n, sizeof *held.p, compare_names);
+    for (size_t i = r->from; i < r->findings.len; i++) {
+        const struct check_finding f = r->findings.p[i];
+        bool pass = f.verdict == CHECK_PASS && f.code == BLOCKER_CODES; /* no remark */
+        if (!pass || !has(&held, f.node))
+            r->findings.p[kept++] = f;
+    }
+    r->findings.len = kept;
 }
 
 void run_remark(struct check_run *r, const char *node, unsigned when, enum blocker_code code,
@@ -186,7 +247,18 @@ struct loss {
     size_t left;    /* healthy ones that stay */
     size_t here;    /* members of this node */
     struct check_list sick;
+    /* Nodes with healthy members: out of service; and those that go together, this one among
+     * them, so that the same is said of all. */
+    struct check_list away, along;
 };
+
+/* Once for each node, whose members need not follow one another. */
+static bool is_first_on(const struct check_group *g, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (g->members[k].healthy && str_same(g->members[k].node, g->members[i].node))
+            return false;
+    return true;
+}
 
 static struct loss count_loss(const struct check_run *r, const struct check_group *g,
                               const char *node) {
@@ -198,8 +270,34 @@ static struct loss count_loss(const struct check_run *r, const struct check_grou
         loss.left += m->healthy && !run_lost(r, m->node);
         if (!m->healthy)
             check_list_add(&loss.sick, m->name);
+        else if (run_lost(r, m->node) && is_first_on(g, i))
+            check_list_add(run_going(r, m->node) ? &loss.along : &loss.away, m->node);
     }
     return loss;
+}
+
+/* "; out of service: cp1": the members that are counted out although they are healthy. */
+static const char *lost_elsewhere(const struct check_run *r, const struct loss *loss) {
+    const char *away =
+        loss->away.n ? run_printf(r, "; out of service: %s", run_list(r, &loss->away)) : "";
+    return loss->along.n > 1
+               ? run_printf(r, "%s; at the same time: %s", away, run_list(r, &loss->along))
+               : away;
+}
+
+/* What helps against what is missing, in the order in which it helps. */
+static const char *quorum_hint(const struct check_run *r, const struct loss *loss) {
+    _cleanup_str_ struct str s = STR_INIT;
+    if (loss->sick.n)
+        str_addf(&s, "bring the members that are not healthy back: %s", run_list(r, &loss->sick));
+    if (loss->away.n)
+        str_addf(&s, "%swait until %s %s back in service (slipway uncordon, when that is done)",
+                 s.len ? "; " : "", run_list(r, &loss->away), loss->away.n == 1 ? "is" : "are");
+    if (loss->along.n > 1)
+        str_addf(&s, "%stake one node at a time, and let each come back before the next",
+                 s.len ? "; " : "");
+    return s.len ? arena_strndup(r->arena, str_get(&s), s.len)
+                 : blocker_row(BLOCKER_QUORUM_AT_RISK)->hint;
 }
 
 static void judge_loss(struct check_run *r, const struct check_group *g, const char *node) {
@@ -217,19 +315,17 @@ static void judge_loss(struct check_run *r, const struct check_group *g, const c
     bool never = loss.here > wanted || wanted - loss.here < wanted / 2 + 1;
     const char *sick =
         loss.sick.n ? run_printf(r, " (not healthy: %s)", run_list(r, &loss.sick)) : "";
-    const char *evidence = run_printf(
-        r, "%s has %zu member%s, %zu healthy%s; %zu would be left, %zu %s needed", g->what,
-        g->total, plural(g->total), loss.healthy, sick, loss.left, need, need == 1 ? "is" : "are");
+    const char *evidence =
+        run_printf(r, "%s has %zu member%s, %zu healthy%s; %zu would be left, %zu %s needed%s",
+                   g->what, g->total, plural(g->total), loss.healthy, sick, loss.left, need,
+                   need == 1 ? "is" : "are", lost_elsewhere(r, &loss));
     struct check_finding *f =
         run_find(r, node, never ? CHECK_DENY : CHECK_WAIT, never ? g->deny_when : g->wait_when,
                  BLOCKER_QUORUM_AT_RISK, g->kind, g->object, evidence);
-    if (never) {
-        f->hint = run_printf(r,
-                             "there is no majority without this node: add members on other "
-                             "nodes, or accept that it stops with --skip-check %s",
-                             r->check->name);
-        f->ends = run_printf(r, "it has so many members on other nodes that these are a majority");
-    }
+    f->hint = never ? "there is no majority without this node: add members on other nodes"
+                    : quorum_hint(r, &loss);
+    if (never)
+        f->ends = "it has so many members on other nodes that these are a majority";
 }
 
 static void judge_return(struct check_run *r, const struct check_group *g) {

@@ -6,14 +6,14 @@
 #include "base/str.h"
 #include "engine/check_internal.h"
 
-/* The cluster's default, which the KubeVirt object can set; NULL: not known. */
-static const char *default_strategy(const struct check_run *r) {
-    const struct store *s = run_store(r, SOURCE_KUBEVIRTS);
-    const struct object *obj;
-    if (!s)
+/* The cluster's default, which the KubeVirt object can set; NULL: not known. Of several, which
+ * KubeVirt does not allow, always the same one. */
+static const char *default_strategy(struct check_run *r) {
+    struct check_objects all = run_sorted(r, SOURCE_KUBEVIRTS);
+    if (!run_store(r, SOURCE_KUBEVIRTS))
         return NULL;
-    for (uint32_t i = 0; (obj = store_next(s, &i));) {
-        const struct kubevirt *k = (const struct kubevirt *)obj;
+    for (size_t i = 0; i < all.n; i++) {
+        const struct kubevirt *k = (const struct kubevirt *)all.p[i];
         if (!k->meta.deleted && !str_empty(k->strategy))
             return k->strategy;
     }

@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "engine/check_internal.h"
+#include "engine/guard.h"
 
 /* Longhorn's setting node-drain-policy. */
 enum drain_policy {
@@ -117,17 +118,19 @@ static const char *no_help(const struct longhorn *l, const struct longhorn_repli
     return why;
 }
 
+/* Where Longhorn is twice, which it does not allow, always of the same one. */
 static enum drain_policy read_policy(const struct check_run *r,
                                      const struct longhorn_setting **from) {
-    const struct store *settings = run_store(r, SOURCE_LONGHORN_SETTINGS);
-    const struct object *obj;
-    for (uint32_t i = 0; (obj = store_next(settings, &i));) {
-        const struct longhorn_setting *s = (const struct longhorn_setting *)obj;
-        if (!str_same(s->meta.name, "node-drain-policy") || str_empty(s->value))
+    size_t n = 0;
+    _cleanup_free_ const struct object **settings =
+        store_sorted(run_store(r, SOURCE_LONGHORN_SETTINGS), &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct longhorn_setting *s = (const struct longhorn_setting *)settings[i];
+        if (!str_same(s->meta.name, "node-drain-policy") || (str_empty(s->value) && !s->unread))
             continue;
         *from = s;
         for (size_t k = 1; k < ARRAY_LEN(policy_names); k++)
-            if (str_same(s->value, policy_names[k]))
+            if (!s->unread && str_same(s->value, policy_names[k]))
                 return (enum drain_policy)k;
         return POLICY_UNKNOWN;
     }
@@ -196,7 +199,8 @@ static void load_pieces(struct longhorn *l) {
     const struct longhorn_replica **all =
         arena_alloc(l->r->arena, (store_len(replicas) + 1) * sizeof *all);
     for (uint32_t i = 0; (obj = store_next(replicas, &i));)
-        all[n++] = (const struct longhorn_replica *)obj;
+        if (!((const struct longhorn_replica *)obj)->unread)
+            all[n++] = (const struct longhorn_replica *)obj;
     const size_t *order = spread(l->r->arena, find_volumes(l, all, n), n, l->n_volumes + 1, &begin);
     l->n_pieces = n;
     l->pieces = arena_alloc(l->r->arena, (n + 1) * sizeof *l->pieces);
@@ -257,7 +261,8 @@ static void load_managers(struct longhorn *l) {
     const struct object *obj;
     l->managers = arena_alloc(l->r->arena, (store_len(managers) + 1) * sizeof *l->managers);
     for (uint32_t i = 0; (obj = store_next(managers, &i));)
-        l->managers[l->n_managers++] = (const struct longhorn_manager *)obj;
+        if (!((const struct longhorn_manager *)obj)->unread)
+            l->managers[l->n_managers++] = (const struct longhorn_manager *)obj;
     qsort(l->managers, l->n_managers, sizeof *l->managers, by_manager);
 }
 
@@ -360,12 +365,26 @@ static void judge_others(const struct longhorn *l, const struct held *h,
                       : "take these nodes one after another";
 }
 
+/* A replica that could not be read may be another one of the volume. */
+static bool may_have_more(const struct longhorn *l, const struct held *h) {
+    const struct store *replicas = run_store(l->r, SOURCE_LONGHORN_REPLICAS);
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(replicas, &i));) {
+        const char *of = map_get(obj->meta.labels, "longhornvolume");
+        if (((const struct longhorn_replica *)obj)->unread &&
+            str_same(obj->meta.ns, h->v->meta.ns) && (!of || streq(of, h->v->meta.name)))
+            return true;
+    }
+    return false;
+}
+
 static void judge_only(const struct longhorn *l, const struct held *h,
                        const struct longhorn_replica *rep) {
     const char *name = h->v->meta.name;
     bool strict = str_same(h->v->locality, "strict-local");
     bool moves = (l->policy == POLICY_EVICT || l->policy == POLICY_EVICT_LAST) && !strict;
-    bool single = strict || (h->v->replicas != ABSENT32 && h->v->replicas <= 1);
+    bool single =
+        (strict || (h->v->replicas != ABSENT32 && h->v->replicas <= 1)) && !may_have_more(l, h);
     const char *evidence =
         run_printf(l->r, "volume %s has its only healthy replica %s on node %s (%s%s)", name,
                    rep->meta.name, rep->node, healthy_of(l, h), strict ? ", strict-local" : "");
@@ -380,9 +399,8 @@ static void judge_only(const struct longhorn *l, const struct held *h,
         f = find(l, h, rep->node, CHECK_DENY, CHECK_CORDON | CHECK_OPERATION, BLOCKER_LAST_REPLICA,
                  evidence);
         f->hint = strict ? "a strict-local volume cannot move: detach it and change its "
-                           "dataLocality, or accept the outage with --skip-check longhorn"
-                         : "raise the volume's numberOfReplicas to 2, or accept the outage with "
-                           "--skip-check longhorn";
+                           "dataLocality"
+                         : "raise the volume's numberOfReplicas to 2";
     } else {
         f = find(l, h, rep->node, CHECK_WAIT, CHECK_CORDON | CHECK_OPERATION, BLOCKER_LAST_REPLICA,
                  evidence);
@@ -450,6 +468,15 @@ static bool judge_replica(const struct longhorn *l, const struct held *h,
     return false;
 }
 
+/* Its volume is there and could not be read, which is told; nobody is to delete it. */
+static bool is_of_unread(const struct longhorn *l, const struct longhorn_replica *rep) {
+    const struct object *v =
+        str_empty(rep->volume)
+            ? NULL
+            : store_get(run_store(l->r, SOURCE_LONGHORN_VOLUMES), rep->meta.ns, rep->volume);
+    return v && run_unread(SOURCE_LONGHORN_VOLUMES, v);
+}
+
 static void judge_volumes(const struct longhorn *l, const char *node) {
     struct check_list lone = {0};
     size_t safe = 0, n = 0;
@@ -460,6 +487,8 @@ static void judge_volumes(const struct longhorn *l, const char *node) {
         const struct piece *p = &l->pieces[numbers[i]];
         if (!is_healthy(p->rep) || (p->of && p->of == last))
             continue; /* a second replica on the same node changes nothing */
+        if (!p->of && is_of_unread(l, p->rep))
+            continue;
         if (!p->of)
             check_list_add(&lone, p->rep->meta.name);
         else if (judge_replica(l, p->of, p->rep))
@@ -483,7 +512,8 @@ static void judge_volumes(const struct longhorn *l, const char *node) {
                             "%zu volume%s with erasure coding, whose shards this check does "
                             "not understand: %s",
                             l->sharded.n, plural(l->sharded.n), run_list(l->r, &l->sharded)))
-            ->hint = "look at the ShardGroups of these volumes, then --skip-check longhorn";
+            ->hint =
+            "look at the ShardGroups of these volumes: only they tell whether the node can go";
     }
     if (l->policy == POLICY_EVICT && n)
         run_find(l->r, node, CHECK_WAIT, CHECK_OPERATION, BLOCKER_STORAGE_NOT_OK, NULL, NULL,
@@ -495,9 +525,9 @@ static void judge_volumes(const struct longhorn *l, const char *node) {
     if (sound)
         run_pass(l->r, node,
                  run_printf(l->r,
-                            "%zu volume%s with a healthy replica here, each with another on a "
-                            "node that stays",
-                            safe, plural(safe)));
+                            "%zu volume%s with a healthy replica here%s another on a node that "
+                            "stays",
+                            safe, plural(safe), safe == 1 ? ", and" : ", each with"));
 }
 
 /* --- letting go --- */
@@ -545,8 +575,7 @@ static void judge_budget(const struct longhorn *l, const char *node) {
                                 "Longhorn still guards instance manager %s with a "
                                 "PodDisruptionBudget",
                                 m->meta.name));
-        f->hint = "nothing, as long as volumes detach or replicas move; Longhorn removes the "
-                  "budget when its node-drain-policy is satisfied";
+        f->hint = guards[GUARD_LONGHORN].hint;
         f->ends = run_printf(l->r, "the PodDisruptionBudget %s/%s is gone", strna(m->meta.ns),
                              m->meta.name);
     }
@@ -581,10 +610,10 @@ static void judge_back(const struct longhorn *l, const char *node) {
                             robustness))
             ->ends = "these volumes are healthy, or detached";
     const struct object *obj = NULL;
-    const struct store *nodes = run_store(l->r, SOURCE_LONGHORN_NODES);
-    for (uint32_t i = 0; nodes && (obj = store_next(nodes, &i));)
-        if (str_same(obj->meta.name, node))
-            break;
+    struct check_objects nodes = run_sorted(l->r, SOURCE_LONGHORN_NODES);
+    for (size_t i = 0; i < nodes.n && !obj; i++)
+        if (str_same(nodes.p[i]->meta.name, node))
+            obj = nodes.p[i];
     const struct foreign_condition *ready =
         obj ? foreign_condition(((const struct longhorn_node *)obj)->conditions, "Ready") : NULL;
     if (obj && (!ready || !str_same(ready->status, "True")))
@@ -605,7 +634,7 @@ void check_longhorn(struct check_run *r) {
     const char *node;
     load(&l);
     for (size_t i = 0; (node = run_next(r, &i));) {
-        if (l.policy == POLICY_UNKNOWN)
+        if (l.policy == POLICY_UNKNOWN && !l.setting->unread)
             run_find(r, node, CHECK_WAIT, CHECK_CORDON | CHECK_OPERATION, BLOCKER_CHECK_UNKNOWN,
                      &kind_longhorn_setting, &l.setting->meta,
                      run_printf(r,

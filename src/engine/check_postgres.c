@@ -2,6 +2,7 @@
  * left elsewhere, the primary gone before the node is operated on, complete again after. */
 #include "base/str.h"
 #include "engine/check_internal.h"
+#include "engine/guard.h"
 #include "engine/podrole.h"
 
 /* What both operators have in common. */
@@ -154,6 +155,8 @@ static void judge(struct check_run *r, const struct database *d) {
 
 /* --- CloudNativePG --- */
 
+#define CNPG_HEALTHY "Cluster in healthy state"
+
 /* Poolers and jobs have the cluster's label too. */
 static void keep_instances(const struct pod **pods, size_t *n) {
     size_t kept = 0;
@@ -164,6 +167,14 @@ static void keep_instances(const struct pod **pods, size_t *n) {
     *n = kept;
 }
 
+/* Nothing is under way but what instances that are not ready bring about: the operator neither
+ * moves the primary nor makes, upgrades or mends anything. */
+static bool is_settled(const struct cnpg_cluster *c) {
+    return str_same(c->primary, c->target_primary) &&
+           (streq(c->phase, CNPG_HEALTHY) ||
+            streq(c->phase, "Waiting for the instances to become active"));
+}
+
 static void judge_cnpg(struct check_run *r, const struct cnpg_cluster *c, struct database *d) {
     d->sick_code = BLOCKER_STORAGE_NOT_OK;
     if (str_empty(c->phase)) {
@@ -172,12 +183,12 @@ static void judge_cnpg(struct check_run *r, const struct cnpg_cluster *c, struct
     } else if (c->instances != ABSENT32 && c->ready < c->instances) {
         d->sick = run_printf(r, "%s has %d of %d instances ready (%s)", d->what, c->ready,
                              c->instances, c->phase);
-        if (c->ready >= 0 && str_same(c->primary, c->target_primary))
+        if (c->ready >= 0 && is_settled(c))
             d->lacking = (size_t)(c->instances - c->ready);
     } else if (!str_same(c->primary, c->target_primary)) {
         d->sick = run_printf(r, "%s is switching its primary from %s to %s", d->what,
                              strna(c->primary), strna(c->target_primary));
-    } else if (!streq(c->phase, "Cluster in healthy state")) {
+    } else if (!streq(c->phase, CNPG_HEALTHY)) {
         d->sick = run_printf(r, "%s: %s%s%s", d->what, c->phase,
                              str_empty(c->phase_reason) ? "" : ": ", strna(c->phase_reason));
     }
@@ -199,9 +210,8 @@ void check_cnpg(struct check_run *r) {
             .wanted = c->instances,
             .consent = c->maintenance,
             .single_hint = "set spec.instances to 2, or open spec.nodeMaintenanceWindow for the "
-                           "outage, or accept it with --skip-check cnpg",
-            .primary_hint = "nothing: the operator switches over when it sees the cordon, once all "
-                            "other instances are ready; else 'kubectl cnpg promote'",
+                           "outage",
+            .primary_hint = guards[GUARD_CNPG_PRIMARY].hint,
             .primary_ends = "status.currentPrimary is a pod on another node",
         };
         d.pods = run_pods(r, SOURCE_CNPG_PODS, c->meta.ns, "cnpg.io/cluster", c->meta.name, &d.n);
@@ -245,12 +255,9 @@ void check_zalando(struct check_run *r) {
             .primary_in = "the pods' label spilo-role",
             .what = run_printf(r, "PostgreSQL cluster %s/%s", strna(p->meta.ns), p->meta.name),
             .wanted = p->instances,
-            .single_hint = "set spec.numberOfInstances to 2, or accept the outage with "
-                           "--skip-check zalando; its budget refuses the eviction of the master",
-            .primary_hint =
-                "the operator moves the master off a cordoned node; where it is configured with a "
-                "node_readiness_label, take that label off the node too, or use 'patronictl "
-                "switchover'",
+            .single_hint = "set spec.numberOfInstances to 2; until then its budget refuses the "
+                           "eviction of the master",
+            .primary_hint = guards[GUARD_ZALANDO_MASTER].hint,
             .primary_ends = "the pod with the label spilo-role=master is on another node",
         };
         d.pods =

@@ -6,6 +6,7 @@
  * is the host, which allows least. */
 #include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "base/timefmt.h"
 #include "engine/check_internal.h"
@@ -98,13 +99,59 @@ static void load(struct ceph *ceph) {
 
 /* --- health --- */
 
+/* Ceph's own names (https://docs.ceph.com/en/latest/rados/operations/health-checks): of flags that
+ * a maintenance itself sets; and of OSDs that are down, with what follows from that. What is in
+ * neither list, also what a later Ceph will report, is a fault of its own. */
+static const char flags_of_map[] = "OSDMAP_FLAGS", flags_of_osds[] = "OSD_FLAGS";
+static const char *const osd_codes[] = {
+    "OSD_DOWN",      "OSD_HOST_DOWN",    "OSD_CHASSIS_DOWN",    "OSD_RACK_DOWN",
+    "OSD_ROW_DOWN",  "OSD_PDU_DOWN",     "OSD_POD_DOWN",        "OSD_ROOM_DOWN",
+    "OSD_ZONE_DOWN", "OSD_REGION_DOWN",  "OSD_DATACENTER_DOWN", "OSD_ROOT_DOWN",
+    "PG_DEGRADED",   "OBJECT_MISPLACED",
+};
+
+static bool is_osd_code(const char *code) {
+    for (size_t i = 0; i < ARRAY_LEN(osd_codes); i++)
+        if (streq(code, osd_codes[i]))
+            return true;
+    return false;
+}
+
 /* Flags that keep data where it is while an OSD is away; not those that stop the cluster. */
-static bool harmless_flags(const struct ceph_cluster *c) {
-    const struct ceph_message *map = c->details[CEPH_OSDMAP_FLAGS];
-    if (!map)
-        return c->details[CEPH_OSD_FLAGS] != NULL;
-    return map->message && strstr(map->message, "noout") && !strstr(map->message, "pause") &&
-           !strstr(map->message, "noup") && !strstr(map->message, "nodown");
+static bool is_harmless(const char *code, const char *message) {
+    if (streq(code, flags_of_osds))
+        return true;
+    return streq(code, flags_of_map) && message && strstr(message, "noout") &&
+           !strstr(message, "pause") && !strstr(message, "noup") && !strstr(message, "nodown");
+}
+
+/* What Ceph complains of, but for flags that do no harm. */
+struct complaints {
+    struct check_list codes;
+    const char *message; /* of the first of them that has one */
+    bool flags;          /* harmless ones are set */
+    bool osds;           /* all of the codes are of OSDs that are down */
+};
+
+static struct complaints read_complaints(const struct ceph *ceph) {
+    struct check_run *r = ceph->r;
+    struct complaints all = {.osds = true};
+    const char *text = ceph->c->details;
+    _cleanup_json_ json_t *details = text ? json_loads(text, 0, NULL) : NULL;
+    const char *code;
+    json_t *said;
+    json_object_foreach(details, code, said) {
+        const char *message = json_str(said, "message");
+        if (is_harmless(code, message)) {
+            all.flags = true;
+            continue;
+        }
+        all.osds = all.osds && is_osd_code(code);
+        check_list_add(&all.codes, run_printf(r, "%s", code));
+        if (!all.message && !str_empty(message))
+            all.message = run_printf(r, "%s", message);
+    }
+    return all;
 }
 
 static struct health unknown_health(const char *why) {
@@ -136,29 +183,17 @@ static struct health judge_health(const struct ceph *ceph) {
                        ceph->what, c->last_checked));
     if (streq(c->health, "HEALTH_OK"))
         return (struct health){0};
-    struct check_list known = {0};
-    const char *message = NULL;
-    bool osds = true;
-    for (size_t i = CEPH_OSD_FLAGS + 1; i < CEPH_CODES; i++) {
-        if (!c->details[i])
-            continue;
-        osds = osds && ((i >= CEPH_OSD_DOWN && i <= CEPH_OSD_ROOT_DOWN) || i == CEPH_PG_DEGRADED ||
-                        i == CEPH_OBJECT_MISPLACED);
-        check_list_add(&known, ceph_code_names[i]);
-        if (!message)
-            message = c->details[i]->message;
-    }
-    if (!known.n && streq(c->health, "HEALTH_WARN") && harmless_flags(c))
-        return (struct health){0};
-    const char *which =
-        known.n ? run_list(r, &known) : "for a reason that this check does not know";
     bool warns = streq(c->health, "HEALTH_WARN");
+    struct complaints all = read_complaints(ceph);
+    if (warns && !all.codes.n && all.flags)
+        return (struct health){0};
     return (struct health){
-        .problem = run_printf(r, "%s is %s: %s%s%s%s", ceph->what, c->health, which,
-                              message ? " (" : "", strna(message), message ? ")" : ""),
+        .problem = run_printf(r, "%s is %s: %s%s%s%s", ceph->what, c->health,
+                              all.codes.n ? run_list(r, &all.codes) : "it does not say why",
+                              all.message ? " (" : "", strna(all.message), all.message ? ")" : ""),
         .code = BLOCKER_STORAGE_NOT_OK,
         .severe = !warns,
-        .osds = known.n && osds && warns,
+        .osds = warns && all.codes.n && all.osds,
     };
 }
 

@@ -11,32 +11,46 @@
 /* --- tables --- */
 
 const struct check_source check_sources[CHECK_SOURCES] = {
-    [SOURCE_LONGHORN_VOLUMES] = {.kind = &kind_longhorn_volume},
-    [SOURCE_LONGHORN_REPLICAS] = {.kind = &kind_longhorn_replica},
-    [SOURCE_LONGHORN_ENGINES] = {.kind = &kind_longhorn_engine},
-    [SOURCE_LONGHORN_NODES] = {.kind = &kind_longhorn_node},
-    [SOURCE_LONGHORN_MANAGERS] = {.kind = &kind_longhorn_manager},
-    [SOURCE_LONGHORN_SETTINGS] = {.kind = &kind_longhorn_setting,
+    [SOURCE_LONGHORN_VOLUMES] = {.word = "longhorn-volumes", .kind = &kind_longhorn_volume},
+    [SOURCE_LONGHORN_REPLICAS] = {.word = "longhorn-replicas", .kind = &kind_longhorn_replica},
+    [SOURCE_LONGHORN_ENGINES] = {.word = "longhorn-engines", .kind = &kind_longhorn_engine},
+    [SOURCE_LONGHORN_NODES] = {.word = "longhorn-nodes", .kind = &kind_longhorn_node},
+    [SOURCE_LONGHORN_MANAGERS] = {.word = "longhorn-managers", .kind = &kind_longhorn_manager},
+    [SOURCE_LONGHORN_SETTINGS] = {.word = "longhorn-settings",
+                                  .kind = &kind_longhorn_setting,
                                   .fields = "metadata.name=node-drain-policy"},
-    [SOURCE_CEPH_CLUSTERS] = {.kind = &kind_ceph_cluster},
-    [SOURCE_CEPH_BLOCK_POOLS] = {.kind = &kind_ceph_block_pool},
-    [SOURCE_CEPH_FILESYSTEMS] = {.kind = &kind_ceph_filesystem},
-    [SOURCE_CEPH_OBJECT_STORES] = {.kind = &kind_ceph_object_store},
-    [SOURCE_ROOK_STATES] = {.kind = &kind_rook_state, .fields = "metadata.name=" ROOK_STATE_NAME},
-    [SOURCE_CEPH_PODS] = {.kind = &kind_pod, .labels = "app in (rook-ceph-mon,rook-ceph-osd)"},
-    [SOURCE_VMIS] = {.kind = &kind_vmi},
-    [SOURCE_KUBEVIRTS] = {.kind = &kind_kubevirt},
-    [SOURCE_CNPG_CLUSTERS] = {.kind = &kind_cnpg_cluster},
-    [SOURCE_CNPG_PODS] = {.kind = &kind_pod, .labels = "cnpg.io/cluster"},
-    [SOURCE_POSTGRESQLS] = {.kind = &kind_postgresql},
-    [SOURCE_POSTGRESQL_PODS] = {.kind = &kind_pod, .labels = "application=spilo"},
-    [SOURCE_ETCD_CLUSTERS] = {.kind = &kind_etcd_cluster},
-    [SOURCE_ETCD_MEMBERS] = {.kind = &kind_etcd_member},
-    [SOURCE_ETCD_CLUSTER_PODS] = {.kind = &kind_pod, .labels = "controller"},
-    [SOURCE_ETCD_PODS] = {.kind = &kind_pod, .ns = "kube-system", .labels = "component=etcd"},
-    [SOURCE_STATEFUL_SETS] = {.kind = &kind_stateful_set},
-    [SOURCE_STATEFUL_PODS] = {.kind = &kind_pod, .labels = "statefulset.kubernetes.io/pod-name"},
-    [SOURCE_BUDGETS] = {.kind = &kind_pdb},
+    [SOURCE_CEPH_CLUSTERS] = {.word = "ceph-clusters", .kind = &kind_ceph_cluster},
+    [SOURCE_CEPH_BLOCK_POOLS] = {.word = "ceph-block-pools", .kind = &kind_ceph_block_pool},
+    [SOURCE_CEPH_FILESYSTEMS] = {.word = "ceph-filesystems", .kind = &kind_ceph_filesystem},
+    [SOURCE_CEPH_OBJECT_STORES] = {.word = "ceph-object-stores", .kind = &kind_ceph_object_store},
+    [SOURCE_ROOK_STATES] = {.word = "rook-states",
+                            .kind = &kind_rook_state,
+                            .fields = "metadata.name=" ROOK_STATE_NAME},
+    [SOURCE_CEPH_PODS] = {.word = "ceph-pods",
+                          .kind = &kind_pod,
+                          .labels = "app in (rook-ceph-mon,rook-ceph-osd)"},
+    [SOURCE_VMIS] = {.word = "kubevirt-machines", .kind = &kind_vmi},
+    [SOURCE_KUBEVIRTS] = {.word = "kubevirts", .kind = &kind_kubevirt},
+    [SOURCE_CNPG_CLUSTERS] = {.word = "cnpg-clusters", .kind = &kind_cnpg_cluster},
+    [SOURCE_CNPG_PODS] = {.word = "cnpg-pods", .kind = &kind_pod, .labels = "cnpg.io/cluster"},
+    [SOURCE_POSTGRESQLS] = {.word = "zalando-clusters", .kind = &kind_postgresql},
+    [SOURCE_POSTGRESQL_PODS] = {.word = "zalando-pods",
+                                .kind = &kind_pod,
+                                .labels = "application=spilo"},
+    [SOURCE_ETCD_CLUSTERS] = {.word = "etcd-operator-clusters", .kind = &kind_etcd_cluster},
+    [SOURCE_ETCD_MEMBERS] = {.word = "etcd-operator-members", .kind = &kind_etcd_member},
+    [SOURCE_ETCD_CLUSTER_PODS] = {.word = "etcd-operator-pods",
+                                  .kind = &kind_pod,
+                                  .labels = "controller"},
+    [SOURCE_ETCD_PODS] = {.word = "etcd-pods",
+                          .kind = &kind_pod,
+                          .ns = "kube-system",
+                          .labels = "component=etcd"},
+    [SOURCE_STATEFUL_SETS] = {.word = "statefulsets", .kind = &kind_stateful_set},
+    [SOURCE_STATEFUL_PODS] = {.word = "statefulset-pods",
+                              .kind = &kind_pod,
+                              .labels = "statefulset.kubernetes.io/pod-name"},
+    [SOURCE_BUDGETS] = {.word = "budgets", .kind = &kind_pdb},
 };
 
 const struct check checks_table[] = {
@@ -46,13 +60,13 @@ const struct check checks_table[] = {
          "every volume with a healthy replica on the node has another one on a node that stays in "
          "service, and is not being rebuilt; volumes detach and Longhorn lets go of its instance "
          "manager before the node is operated on; volumes are healthy again before the next node",
-     .reads = {{SOURCE_LONGHORN_VOLUMES, false},
-               {SOURCE_LONGHORN_REPLICAS, false},
-               {SOURCE_LONGHORN_MANAGERS, false},
-               {SOURCE_LONGHORN_SETTINGS, false},
-               {SOURCE_LONGHORN_ENGINES, true},
-               {SOURCE_LONGHORN_NODES, true},
-               {SOURCE_BUDGETS, true}},
+     .reads = {{SOURCE_LONGHORN_VOLUMES, NEED_ALWAYS},
+               {SOURCE_LONGHORN_REPLICAS, NEED_ALWAYS},
+               {SOURCE_LONGHORN_MANAGERS, NEED_ALWAYS},
+               {SOURCE_LONGHORN_SETTINGS, NEED_ALWAYS},
+               {SOURCE_LONGHORN_ENGINES, NEED_IF_THERE},
+               {SOURCE_LONGHORN_NODES, NEED_IF_THERE},
+               {SOURCE_BUDGETS, NEED_IF_THERE}},
      .n_reads = 7,
      .run = check_longhorn},
     {.name = "rook-ceph",
@@ -60,12 +74,12 @@ const struct check checks_table[] = {
      .meaning =
          "Ceph is healthy, OSDs of one failure domain at a time are down (a whole rack may go "
          "together), and a majority of the monitors stays",
-     .reads = {{SOURCE_CEPH_CLUSTERS, false},
-               {SOURCE_CEPH_PODS, false},
-               {SOURCE_ROOK_STATES, true},
-               {SOURCE_CEPH_BLOCK_POOLS, true},
-               {SOURCE_CEPH_FILESYSTEMS, true},
-               {SOURCE_CEPH_OBJECT_STORES, true}},
+     .reads = {{SOURCE_CEPH_CLUSTERS, NEED_ALWAYS},
+               {SOURCE_CEPH_PODS, NEED_ALWAYS},
+               {SOURCE_ROOK_STATES, NEED_IF_THERE},
+               {SOURCE_CEPH_BLOCK_POOLS, NEED_NOT},
+               {SOURCE_CEPH_FILESYSTEMS, NEED_NOT},
+               {SOURCE_CEPH_OBJECT_STORES, NEED_NOT}},
      .n_reads = 6,
      .run = check_rook},
     {.name = "kubevirt",
@@ -73,14 +87,14 @@ const struct check checks_table[] = {
      .meaning =
          "virtual machines that may only leave by live migration can be migrated; those that do "
          "have left before the node is operated on",
-     .reads = {{SOURCE_VMIS, false}, {SOURCE_KUBEVIRTS, true}},
+     .reads = {{SOURCE_VMIS, NEED_ALWAYS}, {SOURCE_KUBEVIRTS, NEED_NOT}},
      .n_reads = 2,
      .run = check_kubevirt},
     {.name = "cnpg",
      .title = "CloudNativePG",
      .meaning = "every PostgreSQL cluster with an instance on the node is complete and has a ready "
                 "instance elsewhere; its primary has moved before the node is operated on",
-     .reads = {{SOURCE_CNPG_CLUSTERS, false}, {SOURCE_CNPG_PODS, false}},
+     .reads = {{SOURCE_CNPG_CLUSTERS, NEED_ALWAYS}, {SOURCE_CNPG_PODS, NEED_ALWAYS}},
      .n_reads = 2,
      .run = check_cnpg},
     {.name = "zalando",
@@ -88,7 +102,7 @@ const struct check checks_table[] = {
      .meaning =
          "every PostgreSQL cluster with a pod on the node runs, is complete and has a ready pod "
          "elsewhere; its master has moved before the node is operated on",
-     .reads = {{SOURCE_POSTGRESQLS, false}, {SOURCE_POSTGRESQL_PODS, false}},
+     .reads = {{SOURCE_POSTGRESQLS, NEED_ALWAYS}, {SOURCE_POSTGRESQL_PODS, NEED_ALWAYS}},
      .n_reads = 2,
      .run = check_zalando},
     {.name = "etcd-operator",
@@ -96,9 +110,9 @@ const struct check checks_table[] = {
      .meaning =
          "a majority of the voting members of every EtcdCluster stays healthy, none is being "
          "replaced and no learner waits to be promoted",
-     .reads = {{SOURCE_ETCD_CLUSTERS, false},
-               {SOURCE_ETCD_CLUSTER_PODS, false},
-               {SOURCE_ETCD_MEMBERS, true}},
+     .reads = {{SOURCE_ETCD_CLUSTERS, NEED_ALWAYS},
+               {SOURCE_ETCD_CLUSTER_PODS, NEED_ALWAYS},
+               {SOURCE_ETCD_MEMBERS, NEED_IF_THERE}},
      .n_reads = 3,
      .run = check_etcd_operator},
     {.name = "etcd",
@@ -106,7 +120,7 @@ const struct check checks_table[] = {
      .meaning =
          "a majority of the control plane's etcd members stays Ready. A drain does not stop them, "
          "since they are static pods, but what follows it does",
-     .reads = {{SOURCE_ETCD_PODS, false}},
+     .reads = {{SOURCE_ETCD_PODS, NEED_ALWAYS}},
      .n_reads = 1,
      .by_objects = true,
      .run = check_etcd},
@@ -114,7 +128,9 @@ const struct check checks_table[] = {
      .title = "StatefulSets",
      .meaning = "a remark, never a reason to wait: a StatefulSet of three and more pods that no "
                 "PodDisruptionBudget guards would lose its majority",
-     .reads = {{SOURCE_STATEFUL_SETS, true}, {SOURCE_STATEFUL_PODS, true}, {SOURCE_BUDGETS, true}},
+     .reads = {{SOURCE_STATEFUL_SETS, NEED_NOT},
+               {SOURCE_STATEFUL_PODS, NEED_NOT},
+               {SOURCE_BUDGETS, NEED_NOT}},
      .n_reads = 3,
      .by_objects = true,
      .run = check_stateful_set},
@@ -132,6 +148,31 @@ const char *check_verdict_name(enum check_verdict verdict) {
     static const char *const names[] = {
         [CHECK_PASS] = "pass", [CHECK_WAIT] = "wait", [CHECK_DENY] = "deny"};
     return names[verdict];
+}
+
+bool check_wanted(size_t check, unsigned skip, bool remarks) {
+    const struct check *c = &checks_table[check];
+    bool only_remarks = true;
+    for (unsigned k = 0; k < c->n_reads; k++)
+        only_remarks = only_remarks && c->reads[k].need == NEED_NOT;
+    return !(skip & 1u << check) && (remarks || !only_remarks);
+}
+
+bool check_source_wanted(enum check_source_id source, unsigned skip, bool remarks) {
+    for (size_t i = 0; i < n_checks; i++)
+        for (unsigned k = 0; k < checks_table[i].n_reads; k++)
+            if (checks_table[i].reads[k].source == source && check_wanted(i, skip, remarks))
+                return true;
+    return false;
+}
+
+void check_world_begin(struct check_world *w, unsigned skip, bool remarks) {
+    w->unread = true;
+    for (unsigned i = 0; i < CHECK_SOURCES; i++)
+        w->inputs[i] =
+            check_source_wanted(i, skip, remarks)
+                ? (struct check_input){.read = READ_FAILED, .why = "it has not been read yet"}
+                : (struct check_input){.read = READ_ABSENT};
 }
 
 /* --- running --- */
@@ -158,7 +199,8 @@ static const char *unreadable(struct check_run *r) {
         const struct check_reading *reading = &r->check->reads[i];
         const struct check_input *in = &r->world->inputs[reading->source];
         const struct kind *kind = check_sources[reading->source].kind;
-        if (reading->optional || in->read == READ_DONE)
+        if (reading->need == NEED_NOT || in->read == READ_DONE ||
+            (reading->need == NEED_IF_THERE && in->read == READ_ABSENT))
             continue;
         const char *dot = *kind->group ? "." : "";
         if (in->read == READ_ABSENT)
@@ -196,6 +238,8 @@ static void run_one(struct check_run *r, bool skip, struct check_state *state) {
         tell_unreadable(r, &r->back, CHECK_RETURN, why);
     } else if (state->presence == CHECK_INSTALLED) {
         r->check->run(r);
+        run_tell_unread(r);
+        run_settle(r);
     }
 }
 

@@ -55,6 +55,7 @@ enum check_source_id {
 /* Which objects: of one namespace, or those that the selectors select. They spare the server work;
  * a store with more in it (all pods) serves as well. */
 struct check_source {
+    const char *word; /* "longhorn-volumes": in recordings, and stable */
     const struct kind *kind;
     const char *ns, *labels, *fields; /* NULL: all */
 };
@@ -75,6 +76,7 @@ struct check_input {
 
 struct check_world {
     const struct store *nodes; /* all of them */
+    bool unread;               /* nothing was looked for yet: that is not worth telling */
     struct check_input inputs[CHECK_SOURCES];
 };
 
@@ -84,11 +86,18 @@ struct check_run;
 
 enum { CHECK_READS = 8 }; /* sources of one check */
 
+/* What becomes of a check without this source. */
+enum check_need {
+    NEED_ALWAYS,   /* nothing can be said without it */
+    NEED_IF_THERE, /* an older release of the system may lack the kind: then it has nothing to tell.
+                      One that is there and cannot be read might tell anything */
+    NEED_NOT,      /* the check does without, however it is missing: it then takes the worst for
+                      granted, or only ever remarks */
+};
+
 struct check_reading {
     enum check_source_id source;
-    /* An older release of the system may lack the kind, and the cluster's owner the permission:
-     * the check does without. */
-    bool optional;
+    enum check_need need;
 };
 
 struct check {
@@ -107,6 +116,14 @@ extern const struct check checks_table[];
 extern const size_t n_checks;
 /* NULL when there is none of that name. */
 const struct check *check_find(const char *name);
+
+/* Whether somebody who skips those rows (bit i: row i), and may not care for checks that only ever
+ * remark, wants what row `check` says; whether a check that is wanted reads the source. */
+bool check_wanted(size_t check, unsigned skip, bool remarks);
+bool check_source_wanted(enum check_source_id source, unsigned skip, bool remarks);
+/* Before anything was looked for: whoever looks then is not to take it for a cluster without any of
+ * the systems. Leaves the nodes alone. */
+void check_world_begin(struct check_world *w, unsigned skip, bool remarks);
 
 /* --- findings --- */
 
@@ -133,8 +150,9 @@ struct check_finding {
     const char *node;       /* which of the nodes that were asked for */
     const char *kind, *ns, *name; /* the object that it is about; NULL: none in particular */
     const char *evidence;         /* a sentence that proves it, with names and numbers */
-    const char *hint;             /* what to do; NULL for what passes */
-    const char *ends;             /* what must be seen for it to be over; NULL likewise */
+    const char *hint; /* what to do; NULL for what passes. Never to skip the check: whoever shows it
+                         says so, since that is a consent and no cure */
+    const char *ends; /* what must be seen for it to be over; NULL likewise */
 };
 
 /* Whether a check has anything to look at. */

@@ -83,15 +83,22 @@ static void peers_free(struct peers *p) {
     free(p);
 }
 
-void cluster_done(struct cluster *c) {
-    struct store *stores[] = {c->nodes,        c->pods,          c->budgets,    c->attachments,
-                              c->replica_sets, c->stateful_sets, c->deployments};
+void cluster_forget(struct cluster *c) {
     void *l;
     for (uint32_t i = 0; (l = htab_next(&c->lookups, &i));)
         lookup_free(c, l);
     htab_done(&c->lookups);
     htab_done(&c->reads);
     vec_done(&c->wanted);
+    c->wanted_from = 0;
+    c->misses = 0;
+    c->troubled = NULL;
+}
+
+void cluster_done(struct cluster *c) {
+    struct store *stores[] = {c->nodes,        c->pods,          c->budgets,    c->attachments,
+                              c->replica_sets, c->stateful_sets, c->deployments};
+    cluster_forget(c);
     for (size_t i = 0; i < c->peers.len; i++)
         peers_free(c->peers.p[i]);
     vec_done(&c->peers);
@@ -170,6 +177,16 @@ const struct lookup *cluster_look(struct cluster *c, const struct kind *kind, co
 void cluster_refresh(struct cluster *c, const struct kind *kind, const char *ns, const char *name) {
     if (!watched(c, kind))
         cluster_want(c, find(c, kind, ns, name));
+}
+
+const struct object *cluster_peek(const struct cluster *c, const struct kind *kind, const char *ns,
+                                  const char *name) {
+    const struct store *store = watched(c, kind);
+    if (store)
+        return store_get(store, ns, name);
+    struct lookup_key key = {kind, ns, name};
+    const struct lookup *l = htab_find(&c->lookups, key_hash(&key), &key);
+    return l ? l->obj : NULL;
 }
 
 struct lookup *cluster_next_wanted(struct cluster *c) {

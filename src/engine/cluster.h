@@ -35,6 +35,9 @@ struct cluster {
 
 void cluster_init(struct cluster *c, struct pool *pool);
 void cluster_done(struct cluster *c);
+/* What was asked for is not known any more: answers that are still to come are nobody's. The
+ * stores stay. */
+void cluster_forget(struct cluster *c);
 
 /* --- single objects --- */
 
@@ -75,6 +78,9 @@ bool cluster_read_done(struct cluster *c, uint64_t action, enum kube_outcome out
                        const char *message, const struct object *obj);
 /* Asks again, for what may have changed. The old answer stands until then. */
 void cluster_refresh(struct cluster *c, const struct kind *kind, const char *ns, const char *name);
+/* What is known of it already, or NULL; nothing is asked for. */
+const struct object *cluster_peek(const struct cluster *c, const struct kind *kind, const char *ns,
+                                  const char *name);
 
 /* --- the pods of a budget --- */
 

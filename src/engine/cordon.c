@@ -9,9 +9,13 @@
 #include "base/str.h"
 #include "base/timefmt.h"
 #include "engine/next_mark.h"
+#include "engine/record.h"
 
 enum { HOLDERS_MAX = 100 }; /* a record with more is not ours */
 #define CORDON_TAINT "node.kubernetes.io/unschedulable"
+
+static const char *const known_members[] = {"v", "before", "holders", NULL};
+static const char *const known_of_holder[] = {"id", "by", "reason", "since", NULL};
 
 static const char *copy(struct arena *arena, const json_t *obj, const char *key) {
     const char *s = strna(json_str(obj, key));
@@ -38,6 +42,7 @@ static const char *read_record(const json_t *root, struct arena *arena, struct c
             .id = copy(arena, h, "id"),
             .by = copy(arena, h, "by"),
             .reason = copy(arena, h, "reason"),
+            .rest = record_rest(h, known_of_holder, arena),
         };
         if (*since && !time_parse(since, strlen(since), &list[i].since))
             return "the time of one of its holders is no time";
@@ -45,6 +50,7 @@ static const char *read_record(const json_t *root, struct arena *arena, struct c
     out->before = json_is_true(json_object_get(root, "before"));
     out->holders = list;
     out->n_holders = n;
+    out->rest = record_rest(root, known_members, arena);
     return NULL;
 }
 
@@ -173,8 +179,8 @@ static void patch_end(struct jsonw *w, const struct node *node, bool cordoned) {
     jsonw_end(w);
 }
 
-static void write_record(struct str *out, bool before, const struct cordon_holder *holders,
-                         size_t n) {
+static void write_record(struct str *out, bool before, const char *rest,
+                         const struct cordon_holder *holders, size_t n) {
     struct jsonw w;
     char since[TIMEFMT_LEN];
     jsonw_init(&w, out, false);
@@ -189,20 +195,27 @@ static void write_record(struct str *out, bool before, const struct cordon_holde
         jsonw_kopt(&w, "reason", holders[i].reason);
         if (holders[i].since)
             jsonw_kstr(&w, "since", time_format(holders[i].since, false, since));
+        record_write_rest(&w, holders[i].rest);
         jsonw_end(&w);
     }
     jsonw_end(&w);
+    record_write_rest(&w, rest);
     jsonw_end(&w);
 }
 
-static void write_patch(struct str *patch, const struct node *node, bool before,
-                        const struct cordon_holder *holders, size_t n) {
+static void write_patch_as(struct str *patch, const struct node *node, bool cordoned, bool before,
+                           const char *rest, const struct cordon_holder *holders, size_t n) {
     _cleanup_str_ struct str record = STR_INIT;
     struct jsonw w;
-    write_record(&record, before, holders, n);
+    write_record(&record, before, rest, holders, n);
     patch_begin(&w, patch, node);
     jsonw_strn(&w, str_get(&record), record.len);
-    patch_end(&w, node, true);
+    patch_end(&w, node, cordoned);
+}
+
+static void write_patch(struct str *patch, const struct node *node, bool before, const char *rest,
+                        const struct cordon_holder *holders, size_t n) {
+    write_patch_as(patch, node, true, before, rest, holders, n);
 }
 
 /* The same without a record. */
@@ -257,7 +270,7 @@ enum cordon_change cordon_take(const struct node *node, const struct cordon_hold
         list[n++] = *holder;
     }
     bool before = c.owner == CORDON_SLIPWAY ? c.before : node->unschedulable;
-    write_patch(patch, node, before, list, n);
+    write_patch(patch, node, before, c.owner == CORDON_SLIPWAY ? c.rest : NULL, list, n);
     return CORDON_WRITE;
 }
 
@@ -342,9 +355,28 @@ enum cordon_change cordon_release(const struct node *node, const char *id, bool 
     if (!held)
         return CORDON_REFUSED;
     if (n)
-        write_patch(patch, node, c.before, rest, n);
+        write_patch(patch, node, c.before, c.rest, rest, n);
     else
         write_clearing_patch(patch, node, c.before);
+    return CORDON_WRITE;
+}
+
+bool cordon_is_lifted(const struct node *node, const char *id) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct cordon c;
+    if (node->unschedulable || !cordon_names(node, id))
+        return false;
+    cordon_of(node, &arena, &c);
+    return c.owner != CORDON_UNREADABLE && !c.before;
+}
+
+enum cordon_change cordon_disown(const struct node *node, const char *id, struct str *patch) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct cordon c;
+    if (!cordon_is_lifted(node, id))
+        return CORDON_NOTHING;
+    cordon_of(node, &arena, &c);
+    write_patch_as(patch, node, false, true, c.rest, c.holders, c.n_holders);
     return CORDON_WRITE;
 }
 

@@ -38,6 +38,7 @@ enum { CORDON_VERSION = 1 };
 struct cordon_holder {
     const char *id, *by, *reason; /* "" when absent */
     int64_t since;
+    const char *rest; /* of a newer release: engine/record.h */
 };
 
 enum cordon_owner {
@@ -56,6 +57,7 @@ struct cordon {
     int64_t since; /* when the node was cordoned, by the taint; 0 when unknown */
     const struct cordon_holder *holders; /* of the record, whatever it is worth */
     size_t n_holders;
+    const char *rest;    /* as above */
     const char *problem; /* of CORDON_UNREADABLE: what is wrong with it */
 };
 
@@ -95,6 +97,12 @@ enum cordon_change cordon_release(const struct node *node, const char *id, bool 
 enum cordon_change cordon_release_later(const struct node *node, const char *id, bool any,
                                         int64_t now, struct str *patch, bool *stays,
                                         struct err *err);
+
+/* Somebody has lifted the cordon that holder `id` has on the node, and nobody has noted that. */
+bool cordon_is_lifted(const struct node *node, const char *id);
+/* The patch that notes it: if the node is cordoned again, somebody else has done so (`before`), and
+ * it stays so when the holders leave. */
+enum cordon_change cordon_disown(const struct node *node, const char *id, struct str *patch);
 
 /* "alice: kernel update", "cluster-autoscaler", "somebody else"; "" when not cordoned. */
 const char *cordon_text(const struct cordon *cordon, struct arena *arena);

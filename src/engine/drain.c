@@ -37,11 +37,7 @@ void drain_wake(struct drain *d, int64_t at) {
 }
 
 int64_t drain_backoff(struct drain *d, unsigned tries, int64_t first, int64_t max) {
-    int64_t delay = first;
-    for (unsigned i = 1; i < tries && delay < max; i++)
-        delay *= 2;
-    delay = MIN_OF(delay, max);
-    return delay + prng_range(&d->random, 0, delay / 2);
+    return action_backoff(&d->random, tries, first, max);
 }
 
 int64_t drain_wish(const struct answer *a) {

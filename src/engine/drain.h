@@ -31,6 +31,14 @@ struct limit {
     bool percent;
 };
 
+/* A pod that never goes, as somebody knows who looks further than a drain does: a plan. */
+struct drain_foreseen {
+    const char *node, *ns, *name;
+    enum blocker_code code;
+    const char *object, *message;
+};
+int drain_foreseen_order(const void *a, const void *b);
+
 struct drain_opts {
     /* kubectl's */
     bool force, ignore_daemonsets, delete_emptydir, disable_eviction;
@@ -57,10 +65,13 @@ struct drain_opts {
     /* What storage and quorums say is obeyed: kept current by the caller, who tells with
      * drain_checks_changed(). NULL: nobody is asked. */
     const struct check_world *checks;
-    unsigned skip_checks;        /* bit i: row i of their table is not asked */
-    int64_t checks_now;          /* wall clock that they go by; 0: the drain's own. In a copy nobody
-                                  * writes their objects anew, and they are none the older for it */
-    const struct rules *rules;   /* NULL: the built-in ones (foreign marks only) */
+    unsigned skip_checks;      /* bit i: row i of their table is not asked */
+    int64_t checks_now;        /* wall clock that they go by; 0: the drain's own. In a copy nobody
+                                * writes their objects anew, and they are none the older for it */
+    const struct rules *rules; /* NULL: the built-in ones (foreign marks only) */
+    /* A dry run of the client meets it as well; by drain_foreseen_order(). */
+    const struct drain_foreseen *foreseen;
+    size_t n_foreseen;
     struct cordon_holder holder; /* who cordons: id, by, reason */
     uint64_t seed;               /* of the jitter */
     int64_t skew; /* microseconds that the server's clock is ahead of ours, as far as is known */
@@ -123,6 +134,7 @@ struct drain_pod {
     bool deleted;           /* by deletion, not by eviction */
     bool skipped_wait;      /* not waited for: --skip-wait-for-delete-timeout */
     bool blocked;
+    bool never; /* in a dry run of the client: only somebody's help would make it go */
     struct drain_blocker blocker;      /* when blocked */
     int64_t first_try, accepted, gone; /* wall clock, 0 */
     int64_t answer;                    /* microseconds from asking to that acceptance */

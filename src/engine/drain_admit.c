@@ -6,9 +6,8 @@
 #include "base/mem.h"
 #include "engine/budget.h"
 #include "engine/drain_internal.h"
+#include "engine/guard.h"
 #include "engine/podrole.h"
-
-#define ZONE_LABEL "topology.kubernetes.io/zone"
 
 static bool is_out(const struct dnode *n) {
     return n->pub.phase != DRAIN_WAITING && !drain_ended(n->pub.phase);
@@ -25,7 +24,7 @@ unsigned drain_limit(const struct drain_opts *opts, size_t nodes) {
 
 static const char *zone_of(const struct drain *d, const struct dnode *n) {
     const struct node *node = cluster_node(d->cluster, n->pub.name);
-    return node ? strna(map_get(node->meta.labels, ZONE_LABEL)) : "";
+    return node ? node_zone(node) : "";
 }
 
 /* The zones of nodes that are on their way out; names are the nodes' own. */
@@ -53,8 +52,7 @@ static bool zone_full(const struct drain *d, const struct zones *z, const struct
 }
 
 bool drain_zone_differs(const struct node *a, const struct node *b) {
-    return !a || !b ||
-           !str_same(map_get(a->meta.labels, ZONE_LABEL), map_get(b->meta.labels, ZONE_LABEL));
+    return !a || !b || !streq(node_zone(a), node_zone(b));
 }
 
 /* --- who gets in whose way --- */
@@ -144,6 +142,8 @@ static bool is_hopeless(struct drain *d, const struct dnode *n) {
             continue;
         const struct pdb *const *pdbs = pdbs_of_pod(d->cluster->pdbs, list[i], &k);
         enum budget_verdict v = budget_for_pod(list[i], pdbs, k);
+        if (v == BUDGET_NEVER && guard_of_pod(list[i], pdbs, k))
+            continue; /* its operator lets go */
         if (v == BUDGET_NEVER || v == BUDGET_MULTIPLE || v == BUDGET_FAILED)
             return true;
     }
@@ -197,17 +197,19 @@ static void begin(struct drain *d, struct dnode *n) {
 
 /* To all that wait; most of them know it already. */
 static void say_why(struct drain *d, unsigned out, unsigned limit) {
+    bool zones = out < limit;
     _cleanup_free_ char *why =
-        out < limit
-            ? xasprintf("nodes of at most %u zones may be on their way out", d->opts.max_zones)
-            : xasprintf("%u of at most %u nodes are on their way out", out, limit);
+        zones ? xasprintf("nodes of at most %u zone%s may be on their way out", d->opts.max_zones,
+                          d->opts.max_zones == 1 ? "" : "s")
+              : xasprintf("%u of at most %u nodes are on their way out", out, limit);
     for (size_t i = 0; i < d->nodes.len; i++) {
         struct dnode *n = d->nodes.p[i];
         if (n->pub.phase != DRAIN_WAITING || n->gate == GATE_SHUT ||
             (n->pub.blocked && str_same(n->pub.blocker.message, why)))
             continue;
         n->touched = true;
-        drain_node_block(d, n, BLOCKER_MAX_UNAVAILABLE, "Node", "", "%s", why);
+        drain_node_block(d, n, zones ? BLOCKER_MAX_ZONES : BLOCKER_MAX_UNAVAILABLE, "Node", "",
+                         "%s", why);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "engine/drain_internal.h"
+#include "engine/podrole.h"
 
 enum {
     OWNER_ASK_MS = 1000, /* between two looks at an owner that is not watched */
@@ -160,23 +161,102 @@ static void health_of(const struct kind *kind, const struct object *obj, int32_t
     }
 }
 
-void drain_owner_seen(struct drain *d, struct downer *o) {
+/* What is known of it now; nobody waits for more. */
+static void keep_version(struct drain *d, struct downer *o) {
     const struct kind *kind = kind_of(o);
-    if (!kind || !d->cluster->owners_watched)
+    const struct object *obj = kind ? cluster_peek(d->cluster, kind, o->ns, o->name) : NULL;
+    str_replace(&o->version, obj ? obj->meta.version : NULL);
+}
+
+void drain_owner_comes(struct drain *d, const struct downer *o) {
+    const struct kind *kind = kind_of(o);
+    if (kind && d->opts.wait_rescheduled)
+        cluster_refresh(d->cluster, kind, o->ns, o->name);
+}
+
+void drain_owner_loses(struct drain *d, struct downer *o) {
+    keep_version(d, o);
+    o->lost = d->now.mono;
+}
+
+void drain_owner_left(struct drain *d, struct downer *o) {
+    o->left = d->now.mono;
+    o->asked = false;
+    if (!str_same(o->kind, "StatefulSet"))
         return;
-    const struct lookup *l = cluster_look(d->cluster, kind, o->ns, o->name);
-    str_replace(&o->version, l->obj ? l->obj->meta.version : NULL);
+    /* The successor has its name, and cannot exist before. */
+    if (d->cluster->owners_watched)
+        keep_version(d, o);
+    else
+        mem_clear(&o->version);
 }
 
 /* Asks for an owner that nobody watches, now and then. */
-static void ask(struct drain *d, struct dnode *n, const struct kind *kind, const struct downer *o) {
-    if (d->cluster->owners_watched || d->now.mono < n->not_before)
+static void ask(struct drain *d, struct dnode *n, const struct kind *kind, struct downer *o) {
+    if (d->cluster->owners_watched || (o->asked && d->now.mono < n->not_before))
         return;
     cluster_refresh(d->cluster, kind, o->ns, o->name);
+    o->asked = true;
     n->not_before = d->now.mono + MSEC(OWNER_ASK_MS);
 }
 
-/* Well again: all replicas available, in a status that was written after its pod left. */
+/* Pods of it that other nodes have told to go later than this one. Its replicas are alike: those
+ * that are missing are these, first of all, and the nodes wait for them that they left last. As
+ * many as are missing are always waited for, and no node waits for ever because others go on. */
+static int32_t lost_later(const struct drain *d, const struct dnode *n, const struct downer *o) {
+    int32_t later = 0;
+    bool after = false;
+    for (size_t i = 0; i < d->nodes.len; i++) {
+        struct dnode *other = d->nodes.p[i];
+        after |= other == n;
+        if (other == n || drain_ended(other->pub.phase))
+            continue;
+        const struct downer *its = drain_owner(other, o->uid);
+        if (its && its->evicted && (its->lost > o->lost || (its->lost == o->lost && after)))
+            later += (int32_t)its->evicted;
+    }
+    return later;
+}
+
+/* Whether the successor of a pod can only run on the very node that the pod has left, which takes
+ * no pods now. False while that is not known: it is looked at again when it was read. */
+static bool is_homebound(struct drain *d, const struct dpod *p) {
+    bool bound = p->one_node;
+    for (size_t i = 0; !bound && i < p->claims.len; i++) {
+        const struct lookup *l = cluster_look(d->cluster, &kind_pvc, p->pub.ns, p->claims.p[i]);
+        const struct pvc *claim = l->known == KNOWN_THERE ? (const struct pvc *)l->obj : NULL;
+        if (!claim || str_empty(claim->volume_name))
+            continue;
+        l = cluster_look(d->cluster, &kind_pv, NULL, claim->volume_name);
+        bound = l->known == KNOWN_THERE && volume_is_local((const struct pv *)l->obj);
+    }
+    return bound;
+}
+
+/* Of the pods that this owner has lost here. */
+static int32_t count_homebound(struct drain *d, const struct dnode *n, const struct downer *o) {
+    int32_t count = 0;
+    for (size_t i = 0; i < n->pods.len; i++) {
+        const struct dpod *p = n->pods.p[i];
+        if (p->lost && str_same(p->owner_uid, o->uid))
+            count += is_homebound(d, p);
+    }
+    return count;
+}
+
+static void say_unwell(struct drain *d, struct dnode *n, const struct downer *o, int32_t wanted,
+                       int32_t available) {
+    _cleanup_free_ char *name = drain_full_name(o->ns, o->name);
+    if (available >= wanted)
+        drain_node_block(d, n, BLOCKER_NOT_RESCHEDULED, o->kind, name,
+                         "its status is not of after the eviction yet");
+    else
+        drain_node_block(d, n, BLOCKER_NOT_RESCHEDULED, o->kind, name,
+                         "%d of %d replicas are available", MAX_OF(available, 0), wanted);
+}
+
+/* Well again: all replicas available but those that others have taken and those that can only come
+ * back here, in a status that was written after its pod left. */
 static bool is_well(struct drain *d, struct dnode *n, struct downer *o) {
     const struct kind *kind = kind_of(o);
     if (!o->evicted || !kind)
@@ -191,22 +271,25 @@ static bool is_well(struct drain *d, struct dnode *n, struct downer *o) {
     }
     if (l->known != KNOWN_THERE || !str_same(l->obj->meta.uid, o->uid))
         return true; /* gone, or not to be had: nothing to wait for */
-    /* What was read long ago, for another reason, is asked for again before it is believed. */
-    bool first = !o->version;
-    if (first)
-        o->version = xstrdup(strna(l->obj->meta.version));
+    /* What was read before is asked for again before it is believed. */
     bool current =
-        d->cluster->owners_watched || (!first && !l->wanted && !l->action && !l->failures);
-    bool news =
-        !str_same(o->version, l->obj->meta.version) || d->now.mono - o->left > SEC(OWNER_SETTLE);
+        d->cluster->owners_watched || (o->asked && !l->wanted && !l->action && !l->failures);
+    if (!o->version && current)
+        o->version = xstrdup(strna(l->obj->meta.version));
+    bool news = (o->version && !streq(o->version, l->obj->meta.version)) ||
+                d->now.mono - o->left > SEC(OWNER_SETTLE);
     int32_t wanted, available;
     health_of(kind, l->obj, &wanted, &available);
-    if (current && news && available >= wanted)
+    if (current && news && available >= 0 &&
+        (available >= wanted || available + lost_later(d, n, o) >= wanted ||
+         available + lost_later(d, n, o) + count_homebound(d, n, o) >= wanted))
         return true;
+    bool reading = !current && !l->failures;
     ask(d, n, kind, o);
     drain_wake(d, o->left + SEC(OWNER_SETTLE) + 1);
-    drain_node_block(d, n, BLOCKER_NOT_RESCHEDULED, o->kind, name,
-                     "%d of %d replicas are available", MAX_OF(available, 0), wanted);
+    if (reading)
+        return false; /* it takes a moment, and what was known is old */
+    say_unwell(d, n, o, wanted, available);
     return false;
 }
 

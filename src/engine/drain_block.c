@@ -6,8 +6,10 @@
 #include "engine/drain_internal.h"
 
 enum {
-    TELL_AFTER = 3,    /* seconds until a note tells of what ends by itself: most ends before */
-    RECORD_AFTER = 60, /* the same for an Event */
+    TELL_AFTER = 3,     /* seconds until a note tells of what ends by itself: most ends before */
+    RECORD_AFTER = 60,  /* the same for an Event */
+    REPEAT_AFTER = 600, /* the Event of a wait before the cordon: `status` doubts a drain that it
+                           has not heard of for a quarter of an hour */
 };
 
 static void tell_blocker(struct drain *d, enum drain_note_kind kind, struct dnode *n,
@@ -168,7 +170,7 @@ static struct dpod *example(const struct dnode *n, const struct dgroup *g) {
 static void record(struct drain *d, struct dnode *n, const struct drain_blocker *b) {
     _cleanup_free_ char *text =
         xasprintf("%s %s: %s", blocker_row(b->code)->name, strna(b->object), strna(b->message));
-    drain_record_event(d, n, true, "DrainBlocked", text);
+    drain_record_event(d, n, true, REASON_DRAIN_BLOCKED, text);
 }
 
 /* It has lasted long enough. */
@@ -189,7 +191,7 @@ static void group_step(struct drain *d, struct dnode *n, struct dgroup *g) {
         record(d, n, &p->pub.blocker);
     } else if (!p && g->recorded) {
         g->recorded = false;
-        drain_record_event(d, n, false, "DrainUnblocked", blocker_row(g->code)->name);
+        drain_record_event(d, n, false, REASON_DRAIN_UNBLOCKED, blocker_row(g->code)->name);
     }
 }
 
@@ -204,11 +206,19 @@ void drain_blockers_step(struct drain *d, struct dnode *n) {
     }
     if (n->pub.phase == DRAIN_WAITING && !n->pub.gated && !n->recorded)
         return; /* nothing is wrong with it */
-    if (n->pub.blocked && !n->recorded && ripe(d, n->blocked_at, RECORD_AFTER)) {
+    /* Before its cordon nothing else on the node tells that a drain is at work, and waits: it is
+     * said soon, and again, so that whoever looks can tell a drain that waits from one that was
+     * killed. */
+    bool gated = n->pub.phase == DRAIN_WAITING && n->pub.gated;
+    bool again = gated && n->recorded && n->pub.blocked && ripe(d, n->recorded_at, REPEAT_AFTER);
+    if (n->pub.blocked &&
+        (again || (!n->recorded && ripe(d, n->blocked_at, gated ? TELL_AFTER : RECORD_AFTER)))) {
         n->recorded = true;
+        n->recorded_at = d->now.mono;
         record(d, n, &n->pub.blocker);
     } else if (!n->pub.blocked && n->recorded) {
         n->recorded = false;
-        drain_record_event(d, n, false, "DrainUnblocked", blocker_row(n->pub.blocker.code)->name);
+        drain_record_event(d, n, false, REASON_DRAIN_UNBLOCKED,
+                           blocker_row(n->pub.blocker.code)->name);
     }
 }

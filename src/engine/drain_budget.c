@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "engine/budget.h"
 #include "engine/drain_internal.h"
+#include "engine/guard.h"
 #include "engine/podrole.h"
 
 enum {
@@ -170,6 +171,12 @@ struct budget_say drain_budget(struct drain *d, const struct pod *pod) {
         return go;
     struct ledger *l = drain_ledger(d, &pdbs[0]->meta);
     enum budget_verdict verdict = budget_for_pod(pod, pdbs, n);
+    const struct guard *guard = budget_holds(verdict) ? guard_of(pdbs[0], pod) : NULL;
+    if (guard) {
+        struct budget_say wait = must_wait(d, l, guard->code, pdbs[0]);
+        wait.guard = guard;
+        return wait;
+    }
     if (verdict == BUDGET_NEVER && !is_proven(l, pdbs[0]))
         verdict = BUDGET_WAITS;
     if (verdict != BUDGET_ALLOWS)

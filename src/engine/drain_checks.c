@@ -92,12 +92,10 @@ static void block(struct drain *d, struct dnode *n, const struct check_finding *
 static void refuse(struct drain *d, struct dnode *n, const struct check_finding *f) {
     n->pub.denied = true;
     n->pub.code = f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code;
-    _cleanup_free_ char *consent =
-        strstr(strna(f->hint), "--skip-check")
-            ? xstrdup("")
-            : xasprintf(" (to do it all the same: --skip-check %s --reason WHY)", f->check->name);
-    drain_node_end(d, n, DRAIN_REFUSED, "%s: %s%s%s%s", f->check->name, f->evidence,
-                   str_empty(f->hint) ? "" : "; ", strna(f->hint), consent);
+    drain_node_end(d, n, DRAIN_REFUSED,
+                   "%s: %s%s%s (to do it all the same: --skip-check %s --reason WHY)",
+                   f->check->name, f->evidence, str_empty(f->hint) ? "" : "; ", strna(f->hint),
+                   f->check->name);
 }
 
 static void shut(struct drain *d, struct dnode *n, const struct check_finding *f) {
@@ -350,5 +348,5 @@ void drain_checks_skipped(struct drain *d, struct dnode *n) {
     if (!d->told_skipped)
         drain_tell(d, NOTE_REMARK, NULL, NULL, str_get(&text));
     d->told_skipped = true;
-    drain_record_event(d, n, true, "ChecksSkipped", str_get(&text));
+    drain_record_event(d, n, true, REASON_CHECKS_SKIPPED, str_get(&text));
 }

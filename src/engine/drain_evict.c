@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "engine/budget.h"
 #include "engine/drain_internal.h"
+#include "engine/guard.h"
 #include "engine/podrole.h"
 
 enum {
@@ -126,6 +127,11 @@ static void block_by_budget(struct drain *d, struct dpod *p, const struct pod *p
                             const struct budget_say *say) {
     if (say->code == BLOCKER_MULTIPLE_PDBS) {
         block_by_budgets(d, p, pod);
+        return;
+    }
+    if (say->guard) {
+        _cleanup_free_ char *budget = drain_full_name(say->pdb->meta.ns, say->pdb->meta.name);
+        drain_pod_block(d, p, say->code, "PodDisruptionBudget", budget, "%s", say->guard->words);
         return;
     }
     const struct explained *e = drain_explain(d, say->pdb, say->code == BLOCKER_PDB_NO_BUDGET);

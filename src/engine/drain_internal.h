@@ -8,6 +8,7 @@
 #include "base/timefmt.h"
 #include "engine/drain.h"
 #include "engine/filter.h"
+#include "engine/reason.h"
 #include "engine/surge.h"
 
 enum {
@@ -22,6 +23,7 @@ struct dpod {
     struct drain_pod pub; /* first; its texts are owned */
     struct dnode *node;
     char *owner_uid;
+    VEC(char *) claims; /* that tell whether it can run elsewhere: for wait_rescheduled */
     struct rule_verdict rule;
     enum how how;
     uint64_t action;      /* the request under way */
@@ -40,6 +42,7 @@ struct dpod {
     bool lost;             /* its owner has been told */
     bool force_again;      /* a deletion by force failed in a way that passes */
     bool pinned;           /* comes back to this node whatever we do */
+    bool one_node;         /* its selector or affinity names one */
     bool returns;          /* the same, but not because it names the node */
     bool tolerates;        /* the cordon, and something brings it back */
     bool finished;         /* Succeeded or Failed */
@@ -70,6 +73,8 @@ struct dgroup {
 struct downer {
     char *api_version, *kind, *ns, *name, *uid;
     char *version;      /* of the owner when its last pod left; NULL: not known */
+    bool asked;         /* for it, since then: what nobody watches was read long ago, if at all */
+    int64_t lost;       /* monotonic, when the last of its pods was told to go */
     int64_t left;       /* monotonic, when the last of its pods left */
     unsigned evicted;   /* pods */
     unsigned came_back; /* to this node, after the cordon, without a toleration or with one */
@@ -135,6 +140,7 @@ struct dnode {
     bool told_other;             /* of another drain of the node, if there is one */
     bool detach_over;            /* its time limit has passed */
     bool told_blocked, recorded; /* of its own blocker: by a note; by an Event */
+    int64_t recorded_at;         /* monotonic */
     int64_t blocked_at;
     enum drain_phase after_undo;
     int64_t not_before, deadline, phase_at; /* monotonic */
@@ -279,10 +285,11 @@ void drain_blockers_step(struct drain *d, struct dnode *n);
 /* drain_budget.c */
 struct budget_say {
     bool go;
-    bool counted;           /* an eviction takes one from the budget */
-    enum blocker_code code; /* when it must wait */
-    const struct pdb *pdb;  /* the one that decides, or NULL */
-    int64_t probe;          /* ask anyway at this time; INT64_MAX */
+    bool counted;              /* an eviction takes one from the budget */
+    enum blocker_code code;    /* when it must wait */
+    const struct pdb *pdb;     /* the one that decides, or NULL */
+    const struct guard *guard; /* an operator keeps it: these are the words then; or NULL */
+    int64_t probe;             /* ask anyway at this time; INT64_MAX */
 };
 struct budget_say drain_budget(struct drain *d, const struct pod *pod);
 void drain_budget_asked(struct drain *d, struct dpod *p, const struct pdb *pdb);
@@ -385,7 +392,10 @@ void drain_record_event(struct drain *d, struct dnode *n, bool warning, const ch
 /* drain_after.c: volumes and owners */
 bool drain_volumes_gone(struct drain *d, struct dnode *n);
 bool drain_owners_well(struct drain *d, struct dnode *n);
+/* It has a pod here. What nobody watches is read, so that it is known what it was before. */
+void drain_owner_comes(struct drain *d, const struct downer *o);
 /* A pod of it begins to leave: only what is written from now on tells how it bears that. */
-void drain_owner_seen(struct drain *d, struct downer *o);
+void drain_owner_loses(struct drain *d, struct downer *o);
+void drain_owner_left(struct drain *d, struct downer *o);
 
 #endif

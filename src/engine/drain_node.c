@@ -13,6 +13,7 @@ enum {
     FRESH_MS = 200,
     WRITING_MAX = 16,    /* nodes that are written to at a time */
     CORDONS_FOR = 5,     /* seconds that a node's cordon holds up the evictions of others */
+    CORDONS_USUAL = 1,   /* seconds that nobody wonders about */
     CONTENDED_AFTER = 5, /* tries until we say so */
     NEVER_AFTER = 30,    /* seconds until a node is given up whose pods can never go */
     UNDO_FOR = 300,      /* seconds at least that taking the cordon back is tried */
@@ -108,17 +109,17 @@ static void record_end(struct drain *d, struct dnode *n, enum drain_phase phase)
     if (phase == DRAIN_DONE) {
         drain_record_condition(d, n, false, true, "SlipwayDrained",
                                "all pods that can go are gone");
-        drain_record_event(d, n, false, "Drained", "all pods that can go are gone");
+        drain_record_event(d, n, false, REASON_DRAINED, "all pods that can go are gone");
         return;
     }
     if (n->marked)
         drain_record_condition(d, n, false, false, "SlipwayDrainEnded", why);
     if (phase == DRAIN_TIMED_OUT)
-        drain_record_event(d, n, true, "DrainTimedOut", why);
+        drain_record_event(d, n, true, REASON_DRAIN_TIMED_OUT, why);
     else if (phase == DRAIN_FAILED || phase == DRAIN_REFUSED)
-        drain_record_event(d, n, true, "DrainFailed", why);
+        drain_record_event(d, n, true, REASON_DRAIN_FAILED, why);
     else if (n->marked)
-        drain_record_event(d, n, false, "DrainStopped", why);
+        drain_record_event(d, n, false, REASON_DRAIN_STOPPED, why);
 }
 
 /* Nothing can be written while an answer is handled: then it is done in the next step. */
@@ -284,7 +285,7 @@ static void tell_cordon(struct drain *d, struct dnode *n, bool already) {
     _cleanup_free_ char *text =
         xasprintf("cordoned by %s%s%s", str_empty(h->by) ? strna(h->id) : h->by,
                   str_empty(h->reason) ? "" : ": ", strna(h->reason));
-    drain_record_event(d, n, false, "Cordoned", text);
+    drain_record_event(d, n, false, REASON_CORDONED, text);
 }
 
 /* Our own write has come back. */
@@ -464,7 +465,7 @@ static void undo(struct drain *d, struct dnode *n, const struct node *node) {
         if (node && !node->unschedulable && n->released) {
             n->pub.cordoned_by_us = false;
             drain_tell(d, NOTE_UNCORDONED, n, NULL, NULL);
-            drain_record_event(d, n, false, "Uncordoned", "");
+            drain_record_event(d, n, false, REASON_UNCORDONED, "");
             if (n->after_undo == DRAIN_DONE)
                 drain_record_condition(d, n, false, false, "SlipwayUncordoned", "in service again");
         }
@@ -564,6 +565,10 @@ static bool others_come(struct drain *d, struct dnode *n) {
     if (!n->batch->cordoning || until <= d->now.mono)
         return false;
     drain_wake(d, until);
+    if (d->now.mono < n->batch->began + SEC(CORDONS_USUAL)) {
+        drain_wake(d, n->batch->began + SEC(CORDONS_USUAL));
+        return true;
+    }
     drain_node_block(d, n, BLOCKER_SERVER_TROUBLE, "Node", n->pub.name,
                      "%u of the nodes that began with it cannot be cordoned yet",
                      n->batch->cordoning);
@@ -603,14 +608,57 @@ static void would_wait(struct drain *d, struct dpod *p, const struct pod *pod) {
                         "back on the cordoned node");
 }
 
-/* kubectl's dry run says that every pod goes; what a drain would wait for is said beside it. */
+int drain_foreseen_order(const void *a, const void *b) {
+    const struct drain_foreseen *x = a, *y = b;
+    int c = strcmp(x->node, y->node);
+    c = c ? c : strcmp(x->ns, y->ns);
+    return c ? c : strcmp(x->name, y->name);
+}
+
+static const struct drain_foreseen *foreseen(const struct drain *d, const char *node,
+                                             const char *ns, const char *name) {
+    struct drain_foreseen key = {.node = node, .ns = ns, .name = name};
+    return d->opts.n_foreseen ? bsearch(&key, d->opts.foreseen, d->opts.n_foreseen, sizeof key,
+                                        drain_foreseen_order)
+                              : NULL;
+}
+
+/* No rule does anything else about it than to ask and to wait. */
+static bool is_only_asked(const struct dpod *p) {
+    return !p->rule.deadline && p->rule.delete_after < 0 && p->rule.force_after < 0;
+}
+
+/* Nothing but somebody's help makes it go: what a plan calls never. */
+static bool would_never_go(struct drain *d, struct dpod *p, const struct pod *pod) {
+    if (!is_only_asked(p))
+        return false;
+    switch ((int)(p->pub.blocked ? p->pub.blocker.code : BLOCKER_CODES)) {
+    case BLOCKER_MULTIPLE_PDBS:
+    case BLOCKER_PDB_UNSATISFIABLE:
+    case BLOCKER_PDB_SYNC_FAILED:
+    case BLOCKER_PINNED:
+        return true;
+    case BLOCKER_RETURNS:
+        return pod && pod_wants_one_node(pod);
+    default:
+        break;
+    }
+    const struct drain_foreseen *f = foreseen(d, p->node->pub.name, p->pub.ns, p->pub.name);
+    if (f)
+        drain_pod_block(d, p, f->code, "", f->object, "%s", f->message);
+    return f;
+}
+
+/* kubectl's dry run says that every pod goes; what a drain would wait for is said beside it, and
+ * what never goes is not said to. */
 static void rehearse(struct drain *d, struct dpod *p) {
     const struct pod *pod = (const struct pod *)store_get(d->cluster->pods, p->pub.ns, p->pub.name);
     if (p->pub.state == DRAIN_POD_QUEUED)
         drain_tell(d, NOTE_POD_EVICTING, p->node, p, NULL);
     would_wait(d, p, pod);
+    p->pub.never = would_never_go(d, p, pod);
     const struct drain_blocker *b = &p->pub.blocker;
-    if (!p->pub.blocked || !blocker_row(b->code)->clears_itself)
+    if (!p->pub.blocked || p->pub.never || !blocker_row(b->code)->clears_itself)
         return; /* what only somebody's help ends is told at once */
     _cleanup_free_ char *self = drain_full_name(p->pub.ns, p->pub.name);
     bool own = str_same(b->object, self);
@@ -618,6 +666,37 @@ static void rehearse(struct drain *d, struct dpod *p) {
         xasprintf("it would be waited for: %s%s%s: %s", blocker_row(b->code)->name, own ? "" : " ",
                   own ? "" : strna(b->object), b->message);
     drain_tell(d, NOTE_REMARK, p->node, p, why);
+}
+
+static bool is_never(const struct drain_pod *p) {
+    return p->never;
+}
+
+/* Of a node that would not be drained, as the server's dry run has it. */
+static void goes(struct dpod *p) {
+    if (p->pub.state != DRAIN_POD_QUEUED || p->pub.blocked)
+        return;
+    p->pub.state = DRAIN_POD_GONE;
+    p->node->pub.gone++;
+}
+
+static void rehearse_all(struct drain *d, struct dnode *n) {
+    unsigned never = 0;
+    for (size_t i = 0; i < n->pods.len; i++) {
+        enum drain_pod_state state = n->pods.p[i]->pub.state;
+        if (state == DRAIN_POD_QUEUED || state == DRAIN_POD_LEAVING)
+            rehearse(d, n->pods.p[i]);
+        never += n->pods.p[i]->pub.never;
+    }
+    for (size_t i = 0; never && i < n->pods.len; i++)
+        goes(n->pods.p[i]);
+    if (never) {
+        _cleanup_free_ char *left = names_of(n, is_never);
+        drain_node_end(d, n, DRAIN_TIMED_OUT, "%u pod%s can never be evicted: %s", never,
+                       s_of(never), left);
+    } else {
+        drain_node_end(d, n, DRAIN_DONE, "%s", "");
+    }
 }
 
 static void check(struct drain *d, struct dnode *n) {
@@ -641,11 +720,7 @@ static void check(struct drain *d, struct dnode *n) {
         return;
     warn(d, n);
     if (d->opts.dry_run == DRY_RUN_CLIENT) {
-        for (size_t i = 0; i < n->pods.len; i++)
-            if (n->pods.p[i]->pub.state == DRAIN_POD_QUEUED ||
-                n->pods.p[i]->pub.state == DRAIN_POD_LEAVING)
-                rehearse(d, n->pods.p[i]);
-        drain_node_end(d, n, DRAIN_DONE, "%s", "");
+        rehearse_all(d, n);
         return;
     }
     const struct node *node = cluster_node(d->cluster, n->pub.name);
@@ -659,7 +734,7 @@ static void check(struct drain *d, struct dnode *n) {
     drain_record_condition(d, n, true, false, REASON_IN_PROGRESS, who);
     _cleanup_free_ char *text =
         xasprintf("%u pod%s to go, %u to stay", n->pub.total, s_of(n->pub.total), n->pub.stays);
-    drain_record_event(d, n, false, "DrainStarted", text);
+    drain_record_event(d, n, false, REASON_DRAIN_STARTED, text);
     if (d->opts.timeout) {
         n->deadline = d->now.mono + d->opts.timeout;
         n->pub.deadline = d->now.wall + d->opts.timeout;
@@ -696,7 +771,7 @@ static unsigned open_pods(const struct drain *d, const struct dnode *n) {
 /* The API refuses every eviction of this pod, and no rule does anything else about it. */
 static bool never_goes(const struct dpod *p) {
     return p->pub.state == DRAIN_POD_BLOCKED && p->pub.blocker.code == BLOCKER_MULTIPLE_PDBS &&
-           !p->rule.deadline && p->rule.delete_after < 0 && p->rule.force_after < 0;
+           is_only_asked(p);
 }
 
 /* Nothing is left but pods that can never go: nobody waits for ever for that, with a timeout or

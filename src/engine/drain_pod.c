@@ -7,6 +7,7 @@
 #include "engine/podrole.h"
 
 enum {
+    GRACE_MOST = 1000000000, /* seconds: the server takes any number, and it is multiplied */
     BOUND_LATE = 5,     /* seconds after the cordon in which a scheduler may still not know of it */
     STOPPED_AFTER = 10, /* seconds after it has stopped, for whoever set a finalizer */
     UNSEEN_AFTER = 30,  /* seconds after which an accepted eviction must show */
@@ -25,6 +26,9 @@ void drain_pod_free(struct dpod *p) {
     free((char *)p->pub.error);
     free((char *)p->pub.blocker.object);
     free((char *)p->pub.blocker.message);
+    for (size_t i = 0; i < p->claims.len; i++)
+        free(p->claims.p[i]);
+    vec_done(&p->claims);
     free(p->owner_uid);
     free(p->budget);
     free(p->budget_version);
@@ -51,7 +55,7 @@ static void pod_insert(struct dnode *n, struct dpod *p) {
     n->pub.n_pods = n->pods.len;
 }
 
-static struct downer *note_owner(struct dnode *n, const struct pod *pod) {
+static struct downer *note_owner(struct drain *d, struct dnode *n, const struct pod *pod) {
     const struct owner *o = meta_controller(&pod->meta);
     if (!o || !o->uid || !o->name)
         return NULL;
@@ -64,6 +68,7 @@ static struct downer *note_owner(struct dnode *n, const struct pod *pod) {
                              .ns = xstrdup(strna(pod->meta.ns)),
                              .name = xstrdup(o->name),
                              .uid = xstrdup(o->uid)};
+    drain_owner_comes(d, found);
     return found;
 }
 
@@ -72,10 +77,19 @@ static struct downer *owner_loses(struct drain *d, struct dpod *p) {
     struct downer *o = drain_owner(p->node, p->owner_uid);
     if (o && !p->lost) {
         o->evicted++;
-        drain_owner_seen(d, o);
+        drain_owner_loses(d, o);
     }
     p->lost = true;
     return o;
+}
+
+/* What ties it to its node: its successor would be tied to it as well. */
+static void note_home(struct dpod *p, const struct pod *pod) {
+    const struct volume *v = pod->spec ? pod->spec->volumes : NULL;
+    p->one_node = pod_wants_one_node(pod);
+    for (size_t i = 0; i < list_len(v); i++)
+        if (v[i].claim && !str_empty(v[i].claim->claim))
+            *vec_push(&p->claims) = xstrdup(v[i].claim->claim);
 }
 
 static bool goes(const struct dpod *p) {
@@ -87,7 +101,7 @@ static bool goes(const struct dpod *p) {
 /* Pods that came after the cordon: how, and whether it is any use to evict them. */
 static void judge_late(struct drain *d, struct dpod *p, const struct pod *pod, enum known pinned) {
     struct dnode *n = p->node;
-    struct downer *o = note_owner(n, pod);
+    struct downer *o = note_owner(d, n, pod);
     bool tolerates = pod_tolerates_cordon(pod);
     /* What we hear of late may have been there for long: its own time counts. Right after the
      * cordon a scheduler may not have known of it. */
@@ -147,6 +161,8 @@ static void adopt(struct drain *d, struct dnode *n, const struct pod *pod) {
     p->rule = rule;
     p->forbidden = f.verdict == FILTER_REFUSED && f.code == BLOCKER_FORBIDDEN;
     p->tolerates = o && pod_tolerates_cordon(pod);
+    if (d->opts.wait_rescheduled)
+        note_home(p, pod);
     if (skip)
         p->pub.why = xasprintf("skipping Pods by rule %s", rule.name);
     if (p->pub.state == DRAIN_POD_STAYS)
@@ -158,7 +174,7 @@ static void adopt(struct drain *d, struct dnode *n, const struct pod *pod) {
     if (late && goes(p))
         judge_late(d, p, pod, pinned);
     if (goes(p))
-        note_owner(n, pod);
+        note_owner(d, n, pod);
     if (late && p->pub.state == DRAIN_POD_REFUSED) {
         _cleanup_free_ char *name = drain_full_name(p->pub.ns, p->pub.name);
         drain_pod_block(d, p, f.code, "Pod", name, "came during the drain: %s", strna(f.why));
@@ -178,11 +194,7 @@ void drain_pod_needs_none(struct drain *d, struct dpod *p) {
 static void tell_owner(struct drain *d, struct dpod *p) {
     struct downer *o = owner_loses(d, p);
     if (o)
-        o->left = d->now.mono;
-    if (o && !d->cluster->owners_watched)
-        mem_clear(&o->version); /* what was known of it is old */
-    else if (o && str_same(o->kind, "StatefulSet"))
-        drain_owner_seen(d, o); /* the successor has its name, and cannot exist before */
+        drain_owner_left(d, o);
     drain_pod_needs_none(d, p);
 }
 
@@ -307,6 +319,7 @@ static void say_stuck(struct drain *d, struct dpod *p, const struct pod *pod) {
         return;
     }
     int64_t grace = pod->meta.deletion_grace == ABSENT64 ? 0 : pod->meta.deletion_grace;
+    grace = MIN_OF(grace, (int64_t)GRACE_MOST);
     p->since = MIN_OF(pod->meta.deleted - SEC(grace) - d->skew, d->now.wall);
     if (unreachable(d, n))
         drain_pod_block(d, p, BLOCKER_NODE_UNREACHABLE, "Node", n->pub.name,

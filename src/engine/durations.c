@@ -104,9 +104,10 @@ void durations_free(struct durations *t) {
 struct pod_durations durations_of(const struct durations *t, const struct pod *pod) {
     const char *uid = owner_uid(pod);
     const struct owner_starts *o = uid ? htab_find(&t->owners, uid_hash(uid), uid) : NULL;
-    int64_t grace =
-        pod->spec && pod->spec->grace != ABSENT64 ? SEC(MAX_OF(pod->spec->grace, 0)) : ASSUMED_STOP;
-    return (struct pod_durations){.stop = MIN_OF(grace, ASSUMED_STOP),
+    bool given = pod->spec && pod->spec->grace != ABSENT64;
+    /* The server takes any number: it is cut before it is multiplied. */
+    int64_t grace = given ? MAX_OF(pod->spec->grace, 0) : ASSUMED_STOP / USEC_PER_SEC;
+    return (struct pod_durations){.stop = SEC(MIN_OF(grace, ASSUMED_STOP / USEC_PER_SEC)),
                                   .start = o ? o->middle : ASSUMED_START,
                                   .seen = o != NULL};
 }

@@ -55,6 +55,18 @@ static bool skipped(const struct drain_opts *opts, int64_t now, const struct pod
            now - pod->meta.deleted > SEC(opts->skip_wait);
 }
 
+bool filter_must_go(const struct drain_opts *opts, int64_t now, const struct pod *pod) {
+    const struct owner *owner = meta_controller(&pod->meta);
+    struct rule_verdict rule;
+    if (pod_finished(pod) || !filter_selects(opts, pod) || skipped(opts, now, pod) ||
+        map_has(pod->meta.annotations, MIRROR_ANNOTATION))
+        return false;
+    if (owner && str_same(owner->kind, "DaemonSet") && opts->ignore_daemonsets)
+        return false;
+    rules_apply(opts->rules, pod, &rule);
+    return rule.action != RULE_SKIP;
+}
+
 struct filter filter_pod(const struct drain_opts *opts, struct cluster *cluster, int64_t now,
                          const struct pod *pod) {
     if (skipped(opts, now, pod))

@@ -24,6 +24,10 @@ struct filter filter_pod(const struct drain_opts *opts, struct cluster *cluster,
                          const struct pod *pod);
 /* Whether it is one of those that shall go at all (--pod-selector). */
 bool filter_selects(const struct drain_opts *opts, const struct pod *pod);
+/* Whether it keeps a node from being called empty that was drained before: it runs there, or ends
+ * only just, and a drain would not leave it. Nothing is looked up: of a DaemonSet's pod it is
+ * believed that its owner is still there. `opts` must have rules. */
+bool filter_must_go(const struct drain_opts *opts, int64_t now, const struct pod *pod);
 /* What creates the pod may name this node: then it comes back here for ever, and evicting it would
  * be of no use. KNOWN_THERE: it does; KNOWN_GONE: it does not; KNOWN_NEVER: the kind of its owner
  * does not say. There are many ReplicaSets, and few that name a node: they are looked up when there

@@ -183,8 +183,10 @@ void fit_put_node(struct fit *f, const struct node *node) {
         pool_ref(node->taints);
         pool_unref(f->pool, n->taints);
         n->taints = node->taints;
-        f->layout++;
+        f->tainted++;
     }
+    if (n->played)
+        f->tainted++;
     if (n->allocatable != node->allocatable) {
         pool_ref(node->allocatable);
         pool_unref(f->pool, n->allocatable);
@@ -192,7 +194,17 @@ void fit_put_node(struct fit *f, const struct node *node) {
         fit_room_of(node->allocatable, &n->room, &n->room_pods);
     }
     n->unschedulable = node->unschedulable;
+    n->avoided = n->played = false;
+}
+
+void fit_cordon_node(struct fit *f, const char *name, bool on) {
+    struct fit_node *n = fit_node_find(f, name);
+    if (!n || !n->known)
+        return;
+    n->unschedulable = on;
+    n->played = true;
     n->avoided = false;
+    f->tainted++;
 }
 
 void fit_avoid_node(struct fit *f, const char *name) {
@@ -213,7 +225,7 @@ void fit_remove_node(struct fit *f, const char *name) {
     fit_vec_drop(&f->nodes, n->index);
     if (n->index < f->nodes.len)
         f->nodes.p[n->index]->index = n->index;
-    n->known = n->unschedulable = n->avoided = false;
+    n->known = n->unschedulable = n->avoided = n->played = false;
     node_relabel(f, n, NULL);
     pool_unref(f->pool, n->taints);
     pool_unref(f->pool, n->allocatable);

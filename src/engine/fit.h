@@ -41,9 +41,12 @@ void fit_free(struct fit *f); /* before the pool */
 void fit_put_node(struct fit *f, const struct node *node);
 /* Its pods stay known: they count again when the node comes back. */
 void fit_remove_node(struct fit *f, const char *name);
-/* From now until it is put again, as if it had the mark of engine/next_mark.h, a PreferNoSchedule
- * taint: pods that do not tolerate it go there when they like nothing better. */
+/* From now until it is put or cordoned again, as if it had the mark of engine/next_mark.h, a
+ * PreferNoSchedule taint: pods that do not tolerate it go there when they like nothing better. */
 void fit_avoid_node(struct fit *f, const char *name);
+/* From now until it is put again, as after a cordon or its end: the taint that Kubernetes gives to
+ * cordoned nodes comes and goes with it. (A node that is put has the taints that it says.) */
+void fit_cordon_node(struct fit *f, const char *name, bool on);
 size_t fit_node_count(const struct fit *f);
 /* for (size_t i = 0; i < fit_node_count(f); i++): in an order that only steps change. */
 const char *fit_node_name(const struct fit *f, size_t i);

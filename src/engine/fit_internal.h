@@ -69,6 +69,8 @@ struct fit_node {
     uint32_t hash, index;
     bool known; /* false: there are only pods that name it */
     bool unschedulable, avoided;
+    bool played; /* its cordon is, or the end of it: whatever its taints say of that, it has the
+                    cordon's when it is unschedulable and only then */
     const struct taint *taints;
     const struct pair_qty *allocatable;
     struct fit_amounts room;
@@ -278,8 +280,9 @@ struct fit_ask {
 
 struct fit {
     struct pool *pool;
-    uint32_t seed;   /* of the hashes of names, which others choose */
-    uint64_t layout; /* counts changes of nodes, their labels and taints */
+    uint32_t seed;    /* of the hashes of names, which others choose */
+    uint64_t layout;  /* counts changes of nodes and their labels */
+    uint64_t tainted; /* and of their taints, which few pods' spreading asks for */
     struct htab names, pods, cohorts, shapes, groups, rules, topos, spaces;
     struct htab claims, volumes, storages;
     VEC(struct fit_node *) nodes; /* known ones */
@@ -340,8 +343,6 @@ bool fit_check_taints(struct fit_ask *ask, const struct fit_node *node);
 bool fit_check_node_affinity(struct fit_ask *ask, const struct fit_node *node);
 bool fit_check_ports(struct fit_ask *ask, const struct fit_node *node);
 bool fit_tolerates(const struct pod_spec *spec, const struct fit_node *node);
-/* Of one taint: PreferNoSchedule keeps nobody out. */
-bool fit_keeps_out(const struct pod_spec *spec, const struct taint *t);
 bool fit_node_wanted(const struct pod_spec *spec, const struct fit_node *node);
 int64_t fit_score_taints(const struct pod_spec *spec, const struct fit_node *node);
 int64_t fit_score_node(const struct pod_spec *spec, const struct fit_node *node);

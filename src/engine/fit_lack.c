@@ -107,16 +107,13 @@ static bool fits_uncordoned(struct search *s, const struct node *node) {
     struct fit_verdict v;
     if (!node || !node->unschedulable) /* somebody closed it in the picture alone */
         return false;
-    for (size_t i = 0; i < list_len(node->taints); i++)
-        if (!str_same(node->taints[i].key, "node.kubernetes.io/unschedulable") &&
-            fit_keeps_out(fit_spec(s->pod->spec), &node->taints[i]))
-            return false;
-    struct node free = *node;
-    free.unschedulable = false;
-    free.taints = NULL; /* the others keep nobody out */
-    fit_put_node(s->fit, &free);
+    bool played = fit_node_find(s->fit, node->meta.name)->played;
+    fit_cordon_node(s->fit, node->meta.name, false);
     bool fits = fit_check(s->fit, s->pod, node->meta.name, &v);
-    fit_put_node(s->fit, node);
+    if (played)
+        fit_cordon_node(s->fit, node->meta.name, true);
+    else
+        fit_put_node(s->fit, node);
     return fits;
 }
 
@@ -129,6 +126,10 @@ static void look_at_node(struct search *s, const struct fit_node *node) {
     }
     if (is_cordoned(ask) && s->closed.len < CORDONED_TRIED)
         *vec_push(&s->closed) = name;
+    if (is_cordoned(ask) || str_same(name, s->except))
+        return;
+    for (size_t i = 0; i < ask->reasons.len; i++)
+        s->out->codes |= 1u << ask->reasons.p[i].code;
     if (!only_short(ask))
         return;
     double share = lack_of(&s->load, node, NULL);
@@ -179,6 +180,39 @@ void fit_lack_of(struct fit *fit, const struct store *nodes, const struct pod *p
     search(&s);
     vec_done(&s.closed);
     fit_load_done(&s.load);
+}
+
+#define BIT(code) (UINT32_C(1) << FIT_##code)
+
+/* Where a pod is bound to a place by several rules, the one that it can do least about first. */
+static const struct {
+    uint32_t codes;
+    const char *text;
+} helps[] = {
+    {BIT(VOLUME_NODE) | BIT(VOLUME_ZONE),
+     "add a node in the zone of its volume, which does not leave it, or drain the nodes of that "
+     "zone one after the other, each back before the next"},
+    {BIT(VOLUME_NONE), "let its StorageClass make a volume where there is room, or make one"},
+    {BIT(CLAIM_USE), "stop the other pod that uses its claim (ReadWriteOncePod)"},
+    {BIT(ANTI_AFFINITY) | BIT(ANTI_AFFINITY_OF_OTHERS),
+     "add a node: by anti-affinity it shares none with the pods on the others"},
+    {BIT(SPREAD) | BIT(SPREAD_LABEL),
+     "add a node where its topologySpreadConstraints have too few pods, or let these be "
+     "ScheduleAnyway"},
+    {BIT(AFFINITY), "make room beside the pods that its affinity names, or let these move first"},
+    {BIT(NODE_AFFINITY) | BIT(NOT_ASKED) | BIT(NODE_NAME),
+     "give another node the labels that its nodeSelector or node affinity asks for, or add one "
+     "like that"},
+    {BIT(TAINT), "add a node without these taints, or let the pod tolerate them"},
+    {BIT(PORTS), "add a node: its host ports are taken on the others"},
+};
+
+size_t fit_lack_help(const struct fit_lack *l, const char *out[static FIT_HELPS]) {
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(helps) && n < FIT_HELPS; i++)
+        if (l->codes & helps[i].codes)
+            out[n++] = helps[i].text;
+    return n;
 }
 
 void fit_lack_done(struct fit_lack *l) {

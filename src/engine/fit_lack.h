@@ -14,6 +14,8 @@ struct fit_lack {
     struct str lack;     /* what it lacks: "500m cpu and 2Gi memory" */
     size_t cordoned;     /* nodes that would take it but for their cordon */
     const char *behind;  /* the first of them, or NULL */
+    /* What other nodes that are in service have against it, as bits (1u << FIT_TAINT). */
+    uint32_t codes;
 };
 
 /* Asks all nodes of the picture. `nodes`: the same as objects, for those that are cordoned (there
@@ -22,5 +24,10 @@ struct fit_lack {
 void fit_lack_of(struct fit *fit, const struct store *nodes, const struct pod *pod,
                  const char *except, struct fit_lack *out);
 void fit_lack_done(struct fit_lack *l);
+
+/* What would make it fit where it is not resources that it lacks, in the order in which it should
+ * be thought of; how many. Static texts. */
+enum { FIT_HELPS = 3 };
+size_t fit_lack_help(const struct fit_lack *l, const char *out[static FIT_HELPS]);
 
 #endif

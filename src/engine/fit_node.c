@@ -23,16 +23,21 @@ static bool tolerated(const struct toleration *list, const struct taint *taint) 
     return false;
 }
 
-bool fit_keeps_out(const struct pod_spec *spec, const struct taint *t) {
+/* PreferNoSchedule keeps nobody out. */
+static bool keeps_out(const struct pod_spec *spec, const struct taint *t) {
     return (str_same(t->effect, "NoSchedule") || str_same(t->effect, "NoExecute")) &&
            !tolerated(spec->tolerations, t);
 }
 
+static const struct taint cordon_taint = {.key = "node.kubernetes.io/unschedulable",
+                                          .effect = "NoSchedule"};
+
 bool fit_tolerates(const struct pod_spec *spec, const struct fit_node *node) {
     for (size_t i = 0; i < list_len(node->taints); i++)
-        if (fit_keeps_out(spec, &node->taints[i]))
+        if (!(node->played && str_same(node->taints[i].key, cordon_taint.key)) &&
+            keeps_out(spec, &node->taints[i]))
             return false;
-    return true;
+    return !node->played || !node->unschedulable || tolerated(spec->tolerations, &cordon_taint);
 }
 
 bool fit_check_taints(struct fit_ask *ask, const struct fit_node *node) {
@@ -42,9 +47,7 @@ bool fit_check_taints(struct fit_ask *ask, const struct fit_node *node) {
 /* Who tolerates the taint that comes with a cordon tolerates the cordon before the taint is there.
  */
 bool fit_check_unschedulable(struct fit_ask *ask, const struct fit_node *node) {
-    static const struct taint cordon = {.key = "node.kubernetes.io/unschedulable",
-                                        .effect = "NoSchedule"};
-    return !node->unschedulable || tolerated(ask->spec->tolerations, &cordon) ||
+    return !node->unschedulable || tolerated(ask->spec->tolerations, &cordon_taint) ||
            fit_no(ask, FIT_UNSCHEDULABLE, NULL);
 }
 

@@ -33,7 +33,7 @@ struct sieve {
 struct fit_table {
     struct sieve sieve;
     bool need_all; /* only nodes that have all the keys */
-    uint64_t layout, used;
+    uint64_t layout, tainted, used;
     struct column *columns;
     size_t n, cells;
 };
@@ -141,6 +141,7 @@ static struct fit_table *table_new(struct fit *f, const struct sieve *sieve, boo
     pool_ref(sieve->tolerations);
     t->need_all = need_all;
     t->layout = f->layout;
+    t->tainted = f->tainted;
     t->n = list->len;
     t->columns = xcalloc(t->n, sizeof *t->columns);
     for (size_t i = 0; i < t->n; i++) {
@@ -158,6 +159,14 @@ static struct fit_table *table_new(struct fit *f, const struct sieve *sieve, boo
     return t;
 }
 
+/* Taints come and go by the thousand when a drain is played: most tables need not know. */
+static bool is_stale(const struct fit *f, const struct fit_table *t) {
+    bool by_taints = false;
+    for (size_t i = 0; i < t->n; i++)
+        by_taints |= t->columns[i].by_taints;
+    return t->layout != f->layout || (by_taints && t->tainted != f->tainted);
+}
+
 /* The one that was used least lately makes room for a new one; one that nodes have left behind goes
  * first. */
 static void make_room(struct fit *f, size_t cells) {
@@ -165,7 +174,7 @@ static void make_room(struct fit *f, size_t cells) {
         size_t worst = 0;
         for (size_t i = 1; i < f->tables.len; i++) {
             const struct fit_table *t = f->tables.p[i], *w = f->tables.p[worst];
-            bool stale = t->layout != f->layout, worse = w->layout != f->layout;
+            bool stale = is_stale(f, t), worse = is_stale(f, w);
             if (stale != worse ? stale : t->used < w->used)
                 worst = i;
         }
@@ -182,7 +191,7 @@ static const struct fit_table *table_get(struct fit *f, const struct fit_cohort 
     bool need_all = !soft || !c->soft_default;
     for (size_t i = 0; i < f->tables.len; i++) {
         struct fit_table *t = f->tables.p[i];
-        if (t->layout == f->layout && same_table(t, &sieve, need_all, list)) {
+        if (!is_stale(f, t) && same_table(t, &sieve, need_all, list)) {
             t->used = ++f->clock;
             return t;
         }

@@ -1,15 +1,19 @@
 /* The slots of a policy: life, the record and its writes. */
 #include "engine/keeper.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/jsonw.h"
 #include "engine/keeper_internal.h"
+#include "engine/stop.h"
 #include "model/version.h"
 
 enum {
+    LABEL_MAX = 63,      /* characters of a label's value, as Kubernetes has it */
     READ_GAP_MS = 2,     /* between two reads of the record: those who wait share them */
     RETRY_FIRST_MS = 20, /* after a write that did not succeed */
     RETRY_MAX_MS = 5000,
@@ -29,22 +33,20 @@ void keeper_wake(struct keeper *k, int64_t at) {
 }
 
 int64_t keeper_backoff(struct keeper *k, unsigned tries) {
-    int64_t delay = MSEC(RETRY_FIRST_MS);
-    for (unsigned i = 1; i < tries && delay < MSEC(RETRY_MAX_MS); i++)
-        delay *= 2;
-    delay = MIN_OF(delay, MSEC(RETRY_MAX_MS));
-    return k->now.mono + delay + prng_range(&k->random, 0, delay / 2);
+    return k->now.mono +
+           action_backoff(&k->random, tries, MSEC(RETRY_FIRST_MS), MSEC(RETRY_MAX_MS));
 }
 
-void keeper_tell(struct keeper *k, const char *node, bool warning, const char *reason,
-                 const char *fmt, ...) {
+void keeper_tell(struct keeper *k, struct keeper_note note, const char *fmt, ...) {
     if (!k->opts.note)
         return;
     va_list ap;
     va_start(ap, fmt);
     _cleanup_free_ char *text = xvasprintf(fmt, ap);
     va_end(ap);
-    k->opts.note(k->opts.arg, &(struct keeper_note){node, reason, text, warning});
+    note.policy = k->opts.policy;
+    note.text = text;
+    k->opts.note(k->opts.arg, &note);
 }
 
 void keeper_depose(struct keeper *k, const char *why) {
@@ -71,7 +73,9 @@ struct keeper *keeper_new(const struct keeper_opts *opts, struct cluster *cluste
     k->opts = *opts;
     k->cluster = cluster;
     k->maps = maps;
-    k->map = xasprintf("slipway-slots-%s", opts->policy);
+    k->map = xasprintf(SLOTS_MAP "%s", opts->policy);
+    if (!opts->drain.rules)
+        k->opts.drain.rules = k->own_rules = rules_new();
     k->random.state = opts->seed;
     k->record.slots = SLOTS_INIT;
     keeper_stir(k);
@@ -94,9 +98,16 @@ void keeper_free(struct keeper *k) {
     keeper_upkeeps_done(k);
     keeper_tickets_done(k);
     drain_free(k->drain);
+    keeper_gates_done(k);
     record_done(&k->record);
+    vec_done(&k->taking.nodes);
+    arena_done(&k->taking.arena);
+    rules_free(k->own_rules);
     free(k->map);
+    free(k->stopped);
+    free(k->stop_version);
     free(k->trouble);
+    free(k->refused);
     free(k);
 }
 
@@ -117,22 +128,38 @@ void keeper_lead(struct keeper *k, int32_t fence) {
     k->fence = fence;
     struct drain_opts opts = k->opts.drain;
     opts.cordoned = true;
+    k->checks = k->opts.checks ? k->opts.checks(k->opts.arg) : NULL;
+    opts.checks = k->checks;
     k->drain = drain_new(&opts, k->cluster, NULL, 0, on_drain_note, k);
     k->stirred = true;
+    /* A keeper that is made anew for the same leader finds its own term in the record, however old
+     * the watch's picture of it is. */
+    k->lead_after = keeper_want_read(k);
     keeper_stir(k);
 }
 
 void keeper_follow(struct keeper *k) {
     k->leads = false;
+    k->lost = false;
     keeper_holds_done(k);
     keeper_upkeeps_done(k);
     drain_free(k->drain);
     k->drain = NULL;
+    keeper_gates_done(k);
+    k->checks = NULL;
     keeper_stir(k);
 }
 
 const struct slots *keeper_slots(const struct keeper *k) {
     return k->record.known && !k->record.trouble ? &k->record.slots : NULL;
+}
+
+const char *keeper_refused(const struct keeper *k) {
+    return k->refused;
+}
+
+const char *keeper_trouble(const struct keeper *k) {
+    return k->record.trouble;
 }
 
 struct drain *keeper_drain(struct keeper *k) {
@@ -141,41 +168,151 @@ struct drain *keeper_drain(struct keeper *k) {
 
 /* --- the record --- */
 
+/* Of somebody without an object of its own the slot alone tells how far it is. */
+static struct keeper_note note_of(const struct slot *was, const struct slot *is) {
+    const struct slot *slot = is ? is : was;
+    struct keeper_note note = {.node = slot->node,
+                               .by = slot->by,
+                               .operation = slot->operation,
+                               .slot = slot,
+                               .moves = !keeper_is_upkeep(slot),
+                               .from = was ? maint_seen(was) : MAINT_QUEUED,
+                               .since = was ? maint_seen_since(was) : 0};
+    note.to = is ? maint_seen(is) : MAINT_CANCELLED;
+    return note;
+}
+
+static void tell_state(struct keeper *k, struct keeper_note note) {
+    switch (note.slot->state) {
+    case SLOT_TAKEN:
+        if (note.from == MAINT_GRANTED) {
+            note.reason = REASON_DRAINED_AGAIN;
+            note.warning = true;
+            keeper_tell(k, note, "is drained again: a pod that must go has come to it");
+            break;
+        }
+        note.reason = REASON_SLOT_TAKEN;
+        keeper_tell(k, note, "holds a slot of policy %s: it is cordoned and drained",
+                    k->opts.policy);
+        break;
+    case SLOT_DRAINED:
+        note.reason = REASON_DRAINED;
+        keeper_tell(k, note, "%s",
+                    keeper_goes_by_itself(k, note.slot) ? "is drained and may go when it asks"
+                                                        : "is drained");
+        break;
+    case SLOT_GRANTED:
+        note.reason = REASON_GRANTED;
+        keeper_tell(k, note, "%s",
+                    keeper_goes_by_itself(k, note.slot)
+                        ? "was told that it may go"
+                        : "is out of service for its Maintenance, which goes on");
+        break;
+    case SLOT_STEADY:
+        note.reason = REASON_STEADY;
+        keeper_tell(k, note, "has reported that it is steady");
+        break;
+    default:
+        note.reason = REASON_RETURNING;
+        keeper_tell(k, note, "is put back into service");
+    }
+}
+
+/* For the audit: who has let it go. */
+static void tell_approval(struct keeper *k, const struct slot *slot) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    const char *who = k->opts.approval ? keeper_approval(k, slot->node, slot->by, &arena) : NULL;
+    struct keeper_note note = {.node = slot->node,
+                               .by = slot->by,
+                               .operation = slot->operation,
+                               .slot = slot,
+                               .reason = REASON_APPROVED};
+    if (who)
+        keeper_tell(k, note, "is taken out of service with the approval of %s", who);
+}
+
+/* A gate has shut, or is open again. */
+static void tell_gate(struct keeper *k, const struct slot *slot, const char *node, const char *by,
+                      const char *operation, const struct slot_wait *wait) {
+    struct keeper_note note = {.node = node,
+                               .by = by,
+                               .operation = operation,
+                               .slot = slot,
+                               .reason = wait->code ? REASON_GATE_SHUT : REASON_GATES_OPEN,
+                               .warning = wait->code};
+    if (!wait->code)
+        keeper_tell(k, note, "waits for no gate of policy %s any more", k->opts.policy);
+    else
+        keeper_tell(k, note, "waits: %s%s%s: %s", wait->code, *wait->object ? " " : "",
+                    wait->object, wait->message);
+}
+
+/* It was told to go, and it went. */
+static bool has_rebooted(const struct keeper *k, const struct slot *slot) {
+    const struct node *node = cluster_node(k->cluster, slot->node);
+    return slot->granted && node && streq(strna(node->meta.uid), slot->uid) &&
+           !streq(keeper_boot(node), slot->boot);
+}
+
 /* What is new since the last one, for people. */
 static void tell_changes(struct keeper *k, const struct slots *old, const struct slots *new) {
     for (size_t i = 0; i < new->list.len; i++) {
         const struct slot *s = &new->list.p[i], *was = slots_holder(old, s->node);
-        if (was && streq(was->id, s->id) && was->state == s->state)
-            continue;
-        switch (s->state) {
-        case SLOT_TAKEN:
-            keeper_tell(k, s->node, false, "SlotTaken",
-                        "holds a slot of policy %s: it is cordoned and drained", k->opts.policy);
-            break;
-        case SLOT_DRAINED:
-            keeper_tell(k, s->node, false, "Drained", "is drained and may go when it asks");
-            break;
-        case SLOT_GRANTED:
-            keeper_tell(k, s->node, false, "Granted", "was told that it may go");
-            break;
-        case SLOT_STEADY:
-            keeper_tell(k, s->node, false, "Steady", "has reported that it is steady");
-            break;
-        default:
-            keeper_tell(k, s->node, false, "Returning", "is put back into service");
-        }
+        bool same = was && streq(was->id, s->id);
+        if (!same)
+            tell_approval(k, s);
+        if (!same || was->state != s->state)
+            tell_state(k, note_of(same ? was : NULL, s));
+        if (!str_same(same ? was->wait.code : NULL, s->wait.code))
+            tell_gate(k, s, s->node, s->by, s->operation, &s->wait);
+    }
+    for (size_t i = 0; i < new->waiting.len; i++) {
+        const struct slot_wish *wish = &new->waiting.p[i], *was = slots_waits(old, wish->node);
+        if (!str_same(was ? was->wait.code : NULL, wish->wait.code))
+            tell_gate(k, NULL, wish->node, wish->by, wish->operation, &wish->wait);
     }
     for (size_t i = 0; i < old->list.len; i++) {
         const struct slot *was = &old->list.p[i], *s = slots_holder(new, was->node);
-        if (!s || !streq(s->id, was->id))
-            keeper_tell(k, was->node, false, "SlotReleased", "holds no slot of policy %s any more",
-                        k->opts.policy);
+        if (s && streq(s->id, was->id))
+            continue;
+        struct keeper_note note = note_of(was, NULL);
+        note.reason = REASON_SLOT_RELEASED;
+        if (has_rebooted(k, was))
+            note.to = MAINT_COMPLETE;
+        keeper_tell(k, note, "holds no slot of policy %s any more", k->opts.policy);
     }
+}
+
+/* Somebody has deleted it. A node that was told to go goes all the same: who holds a slot holds it
+ * still, as whoever leads knows. */
+static bool keep_lost(struct keeper *k) {
+    struct slot_record *r = &k->record;
+    if (!k->leads || !r->version || r->trouble || !r->slots.list.len || r->slots.fence != k->fence)
+        return false;
+    for (size_t i = 0; i < r->slots.list.len; i++) {
+        const struct slot *slot = &r->slots.list.p[i];
+        keeper_tell(k,
+                    (struct keeper_note){.node = slot->node,
+                                         .by = slot->by,
+                                         .operation = slot->operation,
+                                         .slot = slot,
+                                         .reason = REASON_RECORD_LOST,
+                                         .warning = true},
+                    "holds a slot of policy %s, and somebody has deleted the ConfigMap %s that "
+                    "said so: it is written again ('slipway unlock' lets a slot go)",
+                    k->opts.policy, k->map);
+    }
+    mem_clear(&r->version);
+    k->lost = true;
+    keeper_stir(k);
+    return true;
 }
 
 void keeper_learn(struct keeper *k, const struct config_map *map) {
     struct slot_record *r = &k->record, new = {0};
     _cleanup_err_ struct err err = ERR_INIT;
+    if (!map && r->known && keep_lost(k))
+        return;
     if (map && r->known && version_compare(map->meta.version, r->version) <= 0)
         return;
     if (!map && r->known && !r->version)
@@ -189,6 +326,7 @@ void keeper_learn(struct keeper *k, const struct config_map *map) {
         tell_changes(k, &r->slots, &new.slots);
     record_done(r);
     *r = new;
+    k->lost = false;
     keeper_stir(k);
     k->census_known = false;
     if (k->leads && r->slots.fence > k->fence)
@@ -208,39 +346,113 @@ static void look_at_store(struct keeper *k) {
         keeper_want_read(k);
 }
 
+static uint64_t read_map(struct keeper *k, const char *name) {
+    return actions_add(k->out, &k->cluster->actions,
+                       &(struct action){.verb = ACTION_READ,
+                                        .kind = &kind_config_map,
+                                        .ns = k->opts.ns,
+                                        .name = name,
+                                        .grace = -1});
+}
+
 static void send_read(struct keeper *k) {
-    if (k->read_action || k->reads_wanted <= k->reads_done)
+    if (k->read_action || k->stop_action || k->reads_wanted <= k->reads_done)
         return;
     if (k->read_at > k->now.mono) {
         keeper_wake(k, k->read_at);
         return;
     }
     k->reads_sent++;
-    k->read_action = actions_add(k->out, &k->cluster->actions,
-                                 &(struct action){.verb = ACTION_READ,
-                                                  .kind = &kind_config_map,
-                                                  .ns = k->opts.ns,
-                                                  .name = k->map,
-                                                  .grace = -1});
+    k->read_began = k->now.mono;
+    k->record_read = k->stop_read = false;
+    k->read_action = read_map(k, k->map);
+    k->stop_action = read_map(k, STOP_MAP);
+}
+
+static void read_failed(struct keeper *k, const struct answer *a) {
+    str_replace(&k->trouble, a->message);
+    k->read_at = keeper_backoff(k, ++k->read_tries);
+    k->reads_wanted = MAX_OF(k->reads_wanted, k->reads_sent + 1);
+}
+
+static void read_came(struct keeper *k) {
+    if (!k->record_read || !k->stop_read)
+        return;
+    k->read_tries = 0;
+    k->read_at = k->now.mono + MSEC(READ_GAP_MS);
+    mem_clear(&k->trouble);
+    k->reads_done = k->reads_sent;
+    k->confirmed = k->read_began;
 }
 
 static void read_answer(struct keeper *k, const struct answer *a) {
     k->read_action = 0;
     keeper_stir(k);
     if (a->outcome != KUBE_OK && a->outcome != KUBE_NOT_FOUND) {
-        str_replace(&k->trouble, a->message);
-        k->read_at = keeper_backoff(k, ++k->read_tries);
-        k->reads_wanted = MAX_OF(k->reads_wanted, k->reads_sent + 1);
+        read_failed(k, a);
         return;
     }
-    k->read_tries = 0;
-    k->read_at = k->now.mono + MSEC(READ_GAP_MS);
-    mem_clear(&k->trouble);
     keeper_learn(k, a->outcome == KUBE_OK ? (const struct config_map *)a->obj : NULL);
-    k->reads_done = k->reads_sent;
+    k->record_read = true;
+    read_came(k);
+}
+
+/* --- the stop of everything --- */
+
+static void learn_stop(struct keeper *k, const struct config_map *map) {
+    if (map && k->stop_version && version_compare(map->meta.version, k->stop_version) <= 0)
+        return;
+    if (!map && !k->stop_version)
+        return;
+    free(k->stopped);
+    k->stopped = stop_text(map);
+    str_replace(&k->stop_version, map ? strna(map->meta.version) : NULL);
+    keeper_stir(k);
+}
+
+static void stop_answer(struct keeper *k, const struct answer *a) {
+    k->stop_action = 0;
+    keeper_stir(k);
+    if (a->outcome != KUBE_OK && a->outcome != KUBE_NOT_FOUND) {
+        read_failed(k, a);
+        return;
+    }
+    learn_stop(k, a->outcome == KUBE_OK ? (const struct config_map *)a->obj : NULL);
+    k->stop_read = true;
+    read_came(k);
+}
+
+/* As look_at_store(). */
+static void look_for_stop(struct keeper *k) {
+    if (!store_synced(k->maps))
+        return;
+    const struct config_map *map =
+        (const struct config_map *)store_get(k->maps, k->opts.ns, STOP_MAP);
+    bool lost = k->stop_version && version_compare(store_version(k->maps), k->stop_version) > 0;
+    if (map)
+        learn_stop(k, map);
+    else if (lost && k->reads_wanted <= k->reads_done)
+        keeper_want_read(k);
 }
 
 /* --- writing it --- */
+
+const char *keeper_policy_of(const struct config_map *map) {
+    const char *label = map_get(map->meta.labels, SLOTS_LABEL);
+    if (str_starts(map->meta.name, SLOTS_MAP))
+        return map->meta.name + strlen(SLOTS_MAP);
+    return str_empty(label) ? map->meta.name : label;
+}
+
+/* As much of the policy's name as may be in a label, which ends in a letter or a digit. */
+static void add_label(const struct keeper *k, struct jsonw *w) {
+    size_t len = strlen(k->opts.policy);
+    if (len > LABEL_MAX)
+        for (len = LABEL_MAX; len && !isalnum((unsigned char)k->opts.policy[len - 1]);)
+            len--;
+    jsonw_key(w, SLOTS_LABEL);
+    jsonw_strn(w, k->opts.policy, len);
+}
 
 static void add_body(const struct keeper *k, const struct slots *s, struct str *body) {
     _cleanup_str_ struct str record = STR_INIT;
@@ -255,7 +467,7 @@ static void add_body(const struct keeper *k, const struct slots *s, struct str *
     jsonw_kstr(&w, "namespace", k->opts.ns);
     jsonw_kopt(&w, "resourceVersion", k->record.version);
     jsonw_kbegin(&w, "labels", '{');
-    jsonw_kstr(&w, SLOTS_LABEL, k->opts.policy);
+    add_label(k, &w);
     jsonw_end(&w);
     jsonw_end(&w);
     jsonw_kbegin(&w, "data", '{');
@@ -269,20 +481,48 @@ static bool change(struct keeper *k, struct slots *s, struct arena *arena) {
     _cleanup_err_ struct err err = ERR_INIT;
     bool changed = false;
     if (k->leads) {
+        bool anew = !s->fence && !s->list.len;
         int rc = slots_adopt(s, k->fence, &err);
         if (rc < 0) {
             keeper_depose(k, err_msg(&err));
             return false;
         }
-        changed = !rc;
+        changed = !rc || k->lost;
+        if (anew && !rc)
+            changed |= keeper_recover(k, s, arena);
     }
     changed |= keeper_tickets_change(k, s, arena);
     if (k->leads) {
         changed |= keeper_upkeeps_change(k, s, arena);
         changed |= keeper_holds_change(k, s, arena);
         changed |= keeper_give(k, s, arena);
+        changed |= keeper_gates_change(k, s, arena);
     }
     return changed;
+}
+
+static void forget_taking(struct keeper *k) {
+    k->taking.nodes.len = 0;
+    arena_done(&k->taking.arena);
+    k->taking.arena = ARENA_INIT;
+}
+
+/* Before it is written: other policies count them from now on. */
+static void note_taking(struct keeper *k, const struct slots *s) {
+    for (size_t i = 0; i < s->list.len; i++) {
+        const char *node = s->list.p[i].node;
+        if (!slots_holder(&k->record.slots, node))
+            *vec_push(&k->taking.nodes) = arena_strndup(&k->taking.arena, node, strlen(node));
+    }
+}
+
+bool keeper_each_out(const struct keeper *k, keeper_out_fn *fn, void *arg) {
+    const struct slot_record *r = &k->record;
+    for (size_t i = 0; i < k->taking.nodes.len; i++)
+        fn(arg, k->taking.nodes.p[i]);
+    for (size_t i = 0; i < r->slots.list.len; i++)
+        fn(arg, r->slots.list.p[i].node);
+    return r->trouble || (r->known && (!k->leads || r->slots.fence == k->fence));
 }
 
 static void write_record(struct keeper *k) {
@@ -294,7 +534,8 @@ static void write_record(struct keeper *k) {
         keeper_wake(k, k->write_at);
         return;
     }
-    struct slots copy = {.fence = r->slots.fence};
+    forget_taking(k); /* the record has it, or it was not written */
+    struct slots copy = {.fence = r->slots.fence, .rest = r->slots.rest};
     vec_reserve(&copy.list, r->slots.list.len + 1);
     vec_reserve(&copy.waiting, r->slots.waiting.len + 1);
     for (size_t i = 0; i < r->slots.list.len; i++)
@@ -304,6 +545,7 @@ static void write_record(struct keeper *k) {
     if (change(k, &copy, &arena)) {
         _cleanup_str_ struct str body = STR_INIT;
         add_body(k, &copy, &body);
+        note_taking(k, &copy);
         k->write_action =
             actions_add(k->out, &k->cluster->actions,
                         &(struct action){.verb = r->version ? ACTION_PATCH : ACTION_CREATE,
@@ -312,6 +554,8 @@ static void write_record(struct keeper *k) {
                                          .name = k->map,
                                          .body = str_get(&body),
                                          .grace = -1});
+    } else {
+        mem_clear(&k->refused);
     }
     slots_done(&copy);
 }
@@ -324,11 +568,16 @@ static void write_answer(struct keeper *k, const struct answer *a) {
     if (a->outcome == KUBE_OK && a->obj) {
         k->write_tries = 0;
         mem_clear(&k->trouble);
+        mem_clear(&k->refused);
         keeper_learn(k, (const struct config_map *)a->obj);
         return;
     }
-    if (a->outcome != KUBE_CONFLICT && a->outcome != KUBE_EXISTS)
+    if (a->outcome != KUBE_CONFLICT && a->outcome != KUBE_EXISTS) {
         str_replace(&k->trouble, a->message);
+        free(k->refused);
+        k->refused =
+            xasprintf("the ConfigMap %s/%s cannot be written: %s", k->opts.ns, k->map, a->message);
+    }
     k->write_at = keeper_backoff(k, ++k->write_tries);
     k->write_after = keeper_want_read(k);
 }
@@ -342,15 +591,21 @@ void keeper_poke(struct keeper *k, const struct kind *kind, const struct object 
     keeper_stir(k);
     if (!kind || kind == &kind_config_map || kind == &kind_node)
         k->stirred = true;
-    if (!kind || kind == &kind_node)
+    if (!kind || kind == &kind_config_map || kind == &kind_node)
         k->census_known = false;
+    if (!kind || kind == &kind_node)
+        keeper_gates_stale(k);
 }
 
 /* The record is to be adopted first. */
 static void lead(struct keeper *k) {
     const struct slots *s = keeper_slots(k);
-    if (!s || s->fence != k->fence || !store_synced(k->cluster->nodes))
+    if (k->record.trouble)
+        keeper_upkeeps_stuck(k);
+    if (!s || s->fence != k->fence || k->reads_done < k->lead_after ||
+        !store_synced(k->cluster->nodes))
         return;
+    keeper_gates_look(k, s);
     keeper_upkeeps_step(k);
     keeper_holds_step(k);
 }
@@ -364,8 +619,10 @@ void keeper_step(struct keeper *k, struct now now, struct actions *out) {
         bool act = k->act;
         k->next = act ? INT64_MAX : due;
         k->dirty = k->act = false;
-        if (act)
+        if (act) {
             look_at_store(k);
+            look_for_stop(k);
+        }
         if (act && k->leads)
             lead(k);
         keeper_tickets_step(k);
@@ -383,6 +640,8 @@ bool keeper_answer(struct keeper *k, uint64_t action, const struct answer *a, st
     k->now = now;
     if (action == k->read_action)
         read_answer(k, a);
+    else if (action == k->stop_action)
+        stop_answer(k, a);
     else if (action == k->write_action)
         write_answer(k, a);
     else if (!keeper_holds_answer(k, action, a) && !keeper_upkeeps_answer(k, action, a) &&

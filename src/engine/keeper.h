@@ -16,6 +16,7 @@
 #define ENGINE_KEEPER_H
 
 #include "engine/drain.h"
+#include "engine/maintenance.h"
 #include "engine/slots.h"
 #include "model/own.h"
 
@@ -24,14 +25,24 @@
 #define SEED_MARK      "rebootmanager/status"
 #define SEED_REBOOTING "Rebooting"
 #define SEED_READY     "Ready"
+/* Tells cluster-autoscaler to leave a node alone, and beside it for which holding we have said so:
+ * it is taken back with the cordon, and only where it was ours. */
+#define AUTOSCALER_MARK "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+#define KEEPER_KEPT     "slipway.dev/scale-down-disabled"
 /* Of its ConfigMaps, by which they are watched. */
 #define SLOTS_LABEL "slipway.dev/slots"
-#define SLOTS_KEY   "slots" /* in their data */
+#define SLOTS_KEY   "slots"          /* in their data */
+#define SLOTS_MAP   "slipway-slots-" /* their names: that of the policy follows */
+/* Of which policy it is: its name says so. The label has only as much of it as a label may have. */
+const char *keeper_policy_of(const struct config_map *map);
 /* The Lease of the one that leads, in the namespace of the records. */
 #define KEEPER_LEASE "slipway-controller"
 /* What the controller has for `forget` and `same_boot`, microseconds. */
 #define KEEPER_FORGET    (INT64_C(30) * 60 * 1000000)
 #define KEEPER_SAME_BOOT (INT64_C(5) * 60 * 1000000)
+/* And for `unclaimed`: Zincati asks again after 300 to 330 s, so that it has missed two turns by
+ * then; that it has asked is written a minute late at most. */
+#define KEEPER_UNCLAIMED (INT64_C(12) * 60 * 1000000)
 /* Who holds a slot, or waits, for a Maintenance: its name follows. */
 #define KEEPER_BY_MAINTENANCE "maintenance/"
 /* Of Maintenances: they stay until their node is what it was. */
@@ -60,25 +71,45 @@ struct keeper_reply {
     const char *text; /* a sentence */
 };
 
-/* Something that happened to a slot, once, to be told and recorded. */
+/* Something that happened to a slot or a maintenance, once, to be told, counted and recorded. Only
+ * the one that leads tells. */
 struct keeper_note {
-    const char *node;
-    const char *reason; /* "SlotTaken" */
-    const char *text;   /* a sentence */
+    const char *policy, *node;
+    const char *maintenance; /* whose phase has changed; NULL: it is about the slot */
+    const char *by;          /* who wants it: "fleetlock", "maintenance/m1"; "" when not known */
+    const char *operation;   /* "Reboot" */
+    const struct slot *slot; /* as it is, or was; NULL: it holds none */
+    const char *reason;      /* of engine/reason.h */
+    const char *text;        /* goes on after the name of the node */
     bool warning;
+    /* Of those that lead from one phase to another. A slot that a Maintenance holds does not: what
+     * its Maintenance tells does. */
+    bool moves;
+    enum maint_phase from, to;
+    int64_t since; /* wall clock: when it came to `from`; 0: not known */
 };
+
+typedef void keeper_out_fn(void *arg, const char *node);
 
 struct keeper_opts {
     const char *ns;                     /* of the ConfigMap */
-    const char *policy;                 /* its name is slipway-slots-<policy> */
+    const char *policy;                 /* its name is SLOTS_MAP and that */
     const struct label_selector *nodes; /* of the policy; NULL: all */
     struct limit max;                   /* of them out at once; a percentage is of those */
     unsigned max_zones;                 /* in which they may be; 0: any */
+    bool approval;                      /* somebody has to approve of each: engine/approval.h */
     bool down_count;   /* nodes that are down already, without a slot, take one of them */
+    bool no_clients;   /* FleetLock clients get no slot: their wishes are forgotten */
     bool seed_marks;   /* SEED_MARK is kept, and nodes that have it are taken over */
     int64_t forget;    /* microseconds after which one who has not asked again is forgotten */
+    int64_t settle;    /* microseconds for which a node must have been back, and Ready, before its
+                        * slot is free */
+    int64_t unclaimed; /* the same, of one whose node is drained and could go; 0: as `forget` */
     int64_t same_boot; /* microseconds for which a node that reports without a new boot must have
                         * kept the old one */
+    /* Microseconds that the node of a Maintenance has to go, and then to be back, and its FleetLock
+     * client to ask; 0: any time. */
+    int64_t return_timeout;
     struct drain_opts drain;
     drain_note_fn *drain_note;
     void (*note)(void *arg, const struct keeper_note *note);
@@ -89,8 +120,26 @@ struct keeper_opts {
     struct store *maintenances;
     bool (*owns)(void *arg, const struct keeper *k, const struct maintenance *m);
     void (*operate)(void *arg, struct keeper *k, const struct maintenance *m);
+    /* Whether somebody still needs one that has ended, which is kept until then; NULL: nobody. */
+    bool (*needed)(void *arg, const struct maintenance *m);
+    /* Whether no further operation is begun: who would carry it out is about to end. NULL: never.
+     */
+    bool (*held)(void *arg);
+    /* Why it is not clear whose slot one takes; NULL: it is. Until then it does not begin. */
+    const char *(*unclear)(void *arg, const struct maintenance *m);
+    /* Why nobody could ever carry it out; NULL, or the answer: somebody could. */
+    const char *(*unfit)(void *arg, const struct maintenance *m);
+    /* Calls `fn` for each node that holds a slot of another policy, or is about to: see
+     * keeper_each_out(). False: not all of them are known, and nobody gets a slot until they are.
+     * NULL: there is no other policy. */
+    bool (*elsewhere)(void *arg, const struct keeper *k, keeper_out_fn *fn, void *fn_arg);
+    /* Why nobody may get a slot yet, for the time being; NULL, or the answer: somebody may. */
+    const char *(*unguarded)(void *arg, const struct keeper *k);
     /* Whether the pods of that node are watched; NULL: they always are. */
     bool (*watched)(void *arg, const char *node);
+    /* What the checks go by, of one that leads: kept current by the caller, who tells with
+     * keeper_checks_changed(). NULL, or the answer: nobody asks them. */
+    const struct check_world *(*checks)(void *arg);
     /* A later leader was met: this one has to stop. */
     void (*deposed)(void *arg, const char *why);
     void *arg;
@@ -108,13 +157,20 @@ void keeper_lead(struct keeper *k, int32_t fence);
 void keeper_follow(struct keeper *k);
 
 /* Somebody asks for a node, which must be one of the policy. Exactly one reply follows, maybe at
- * once, unless it is cancelled. */
+ * once, unless it is cancelled, because whoever asked has gone: what it wished is not written then,
+ * if it is not yet. */
 void keeper_ask(struct keeper *k, uint64_t ticket, const char *node, enum keeper_question question,
                 struct now now);
 void keeper_cancel(struct keeper *k, uint64_t ticket);
 
 /* Whoever carries it out has come to an end; `failure`: why it failed, NULL: it did not. */
 void keeper_operated(struct keeper *k, const char *name, const char *failure);
+
+/* Whether its slot is one of these. */
+bool keeper_holds_for(const struct keeper *k, const struct maintenance *m);
+
+/* What the checks go by has changed. */
+void keeper_checks_changed(struct keeper *k);
 
 /* As of a drain. */
 void keeper_poke(struct keeper *k, const struct kind *kind, const struct object *before,
@@ -125,12 +181,34 @@ int64_t keeper_next(const struct keeper *k);
 
 /* The newest that is known; NULL: nothing is, or it cannot be read. Valid until the next call. */
 const struct slots *keeper_slots(const struct keeper *k);
+/* Why what is to be in the record cannot be written, so that nobody gets a slot; NULL: it can, or
+ * nothing is. */
+const char *keeper_refused(const struct keeper *k);
+/* Why the record cannot be read; NULL: it can. Nothing is done for the policy meanwhile. */
+const char *keeper_trouble(const struct keeper *k);
+/* Those of the record, and those that are being written to it by this one: whoever leads leads all
+ * policies, so that it knows of every slot before anybody else can. False: the record is not known,
+ * or another leader may still write to it. One that cannot be read is passed over: its nodes carry
+ * their cordons. */
+bool keeper_each_out(const struct keeper *k, keeper_out_fn *fn, void *arg);
 /* How many may be out now, as the policy says. */
 size_t keeper_limit(struct keeper *k);
+/* Who would get a slot: a copy of what is held, on which one after the other is tried. NULL as
+ * keeper_slots(); valid until anything changes. */
+struct keeper_ahead;
+struct keeper_ahead *keeper_ahead_new(struct keeper *k);
+void keeper_ahead_free(struct keeper_ahead *a);
+/* This one is about to take one, whether there is room or not. */
+void keeper_ahead_count(struct keeper_ahead *a, const struct node *node);
+/* Whether it would get one; it is counted then. */
+bool keeper_ahead_take(struct keeper_ahead *a, const struct node *node);
 /* Nodes that are being drained, or were: see engine/drain.h. NULL when this one does not lead. */
 struct drain *keeper_drain(struct keeper *k);
 /* The boot of a node; of one that does not tell, all are the same, until it does. */
 const char *keeper_boot(const struct node *node);
+/* What a node that holds a slot waits for, the things first that need somebody's help; NULL: for
+ * nothing, or this one does not lead. */
+const struct drain_blocker *keeper_blocker(const struct keeper *k, const char *node);
 /* Whose pods it has to know. */
 bool keeper_needs_pods(const struct keeper *k, const char *node);
 

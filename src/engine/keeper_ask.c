@@ -6,8 +6,10 @@
 enum {
     HOLD_MS = 700,   /* a question whose answer may change within that is held back */
     REFRESH_S = 600, /* that somebody still asks is written so often */
+    HELD_S = 60,     /* and of one who holds a slot: it loses that when it asks no more */
     ASKED_S = 30,    /* what could not be written by then is not: it may have been served since */
     NAMES = 3,       /* of those who hold the slots */
+    FRESH_MS = 1000, /* whoever leads believes the record so long after it was read */
 };
 
 static void asked_done(struct asked *a) {
@@ -30,11 +32,8 @@ void keeper_tickets_done(struct keeper *k) {
     vec_done(&k->asked);
 }
 
-/* Whoever reports does not ask any more, whatever it has asked before. */
+/* What is not written yet is not written any more. */
 static void forget_asked(struct keeper *k, const char *node) {
-    for (size_t i = 0; i < k->tickets.len; i++)
-        if (streq(k->tickets.p[i]->node, node))
-            k->tickets.p[i]->asked = true;
     for (size_t i = 0; i < k->asked.len; i++)
         if (streq(k->asked.p[i].node, node)) {
             asked_done(&k->asked.p[i]);
@@ -43,13 +42,21 @@ static void forget_asked(struct keeper *k, const char *node) {
         }
 }
 
+/* Whoever reports does not ask any more, whatever it has asked before. */
+static void asks_no_more(struct keeper *k, const char *node) {
+    for (size_t i = 0; i < k->tickets.len; i++)
+        if (streq(k->tickets.p[i]->node, node))
+            k->tickets.p[i]->asked = true;
+    forget_asked(k, node);
+}
+
 void keeper_ask(struct keeper *k, uint64_t ticket, const char *node, enum keeper_question question,
                 struct now now) {
     struct ticket *t = xnew(struct ticket);
     *t = (struct ticket){
         .id = ticket, .node = xstrdup(node), .question = question, .since = now.mono};
     if (question == KEEPER_STEADY)
-        forget_asked(k, node);
+        asks_no_more(k, node);
     *vec_push(&k->tickets) = t;
     k->dirty = true;
 }
@@ -59,12 +66,25 @@ static void drop(struct keeper *k, size_t i) {
     k->tickets.p[i] = k->tickets.p[--k->tickets.len];
 }
 
-void keeper_cancel(struct keeper *k, uint64_t ticket) {
+/* Whether somebody waits to hear that this node may go. */
+static bool is_asked_for(const struct keeper *k, const char *node) {
     for (size_t i = 0; i < k->tickets.len; i++)
-        if (k->tickets.p[i]->id == ticket) {
-            drop(k, i);
-            return;
-        }
+        if (k->tickets.p[i]->question == KEEPER_MAY_GO && streq(k->tickets.p[i]->node, node))
+            return true;
+    return false;
+}
+
+void keeper_cancel(struct keeper *k, uint64_t ticket) {
+    for (size_t i = 0; i < k->tickets.len; i++) {
+        if (k->tickets.p[i]->id != ticket)
+            continue;
+        _cleanup_free_ char *node = xstrdup(k->tickets.p[i]->node);
+        bool wished = k->tickets.p[i]->question == KEEPER_MAY_GO;
+        drop(k, i);
+        if (wished && !is_asked_for(k, node))
+            forget_asked(k, node);
+        return;
+    }
 }
 
 /* --- words --- */
@@ -74,17 +94,37 @@ static bool reply(struct keeper *k, const struct ticket *t, enum keeper_say say,
     return true;
 }
 
-/* "other nodes rebooting: w1, w2 and 3 more" */
-static bool say_full(struct keeper *k, const struct ticket *t) {
-    _cleanup_str_ struct str text = STR_INIT;
+/* ": w1, w2 and 3 more" */
+static void add_others(struct keeper *k, const struct ticket *t, struct str *text) {
     const struct slots *s = &k->record.slots;
+    size_t n = 0;
+    for (size_t i = 0; i < s->list.len; i++)
+        if (!streq(s->list.p[i].node, t->node) && n++ < NAMES)
+            str_addf(text, "%s%s", n > 1 ? ", " : ": ", s->list.p[i].node);
+    if (n > NAMES)
+        str_addf(text, " and %zu more", n - NAMES);
+    if (n)
+        return;
+    if (keeper_elsewhere(k))
+        str_add(text, ": they are out for another policy");
+    else if (keeper_down(k))
+        str_add(text, ": nodes that are down take the slots");
+    else
+        str_addf(text, ": none, and policy %s lets none out", k->opts.policy);
+}
+
+/* It begins as the seed's answer does, whatever the reason. */
+static bool say_full(struct keeper *k, const struct ticket *t) {
+    _cleanup_str_ struct str text = STR_INIT, why = STR_INIT;
+    const struct node *node = cluster_node(k->cluster, t->node);
     str_add(&text, "other nodes rebooting");
-    for (size_t i = 0; i < s->list.len && i < NAMES; i++)
-        str_addf(&text, "%s%s", i ? ", " : ": ", s->list.p[i].node);
-    if (s->list.len > NAMES)
-        str_addf(&text, " and %zu more", s->list.len - NAMES);
-    if (!s->list.len)
-        str_add(&text, ": nodes that are down take the slots");
+    bool other = node && !keeper_is_counted_out(k, t->node) &&
+                 !slots_holder(&k->record.slots, t->node) &&
+                 keeper_full(k, node, &why) != BLOCKER_CODES;
+    if (other)
+        str_addf(&text, ": %s", str_get(&why));
+    else
+        add_others(k, t, &text);
     return reply(k, t, KEEPER_FULL, str_get(&text));
 }
 
@@ -101,6 +141,11 @@ const struct drain_blocker *keeper_blocker_of(const struct drain_node *n) {
             found = &p->blocker;
     }
     return found;
+}
+
+const struct drain_blocker *keeper_blocker(const struct keeper *k, const char *node) {
+    const struct drain_node *n = k->drain ? drain_node(k->drain, node) : NULL;
+    return n ? keeper_blocker_of(n) : NULL;
 }
 
 /* Only whoever leads knows more than that. */
@@ -125,8 +170,16 @@ static bool say_draining(struct keeper *k, const struct ticket *t, const struct 
     return reply(k, t, stuck ? KEEPER_BLOCKED : KEEPER_DRAINING, str_get(&text));
 }
 
+/* A gate is shut for it. */
+static bool say_gate(struct keeper *k, const struct ticket *t, const struct slot_wait *wait) {
+    _cleanup_free_ char *text =
+        xasprintf("%s%s%s: %s", wait->code, *wait->object ? " " : "", wait->object, wait->message);
+    return reply(k, t, KEEPER_BLOCKED, text);
+}
+
 static bool say_trouble(struct keeper *k, const struct ticket *t) {
     const char *why = k->record.trouble ? k->record.trouble
+                      : k->refused      ? k->refused
                       : k->trouble      ? k->trouble
                                         : "the API server has not answered in time";
     return reply(k, t, KEEPER_TROUBLE, why);
@@ -150,6 +203,10 @@ static bool is_sure(struct keeper *k, struct ticket *t) {
 
 /* --- may it go? --- */
 
+static int64_t refresh_of(const struct slot *slot) {
+    return slot ? SEC(HELD_S) : SEC(REFRESH_S);
+}
+
 static void note_asked(struct keeper *k, struct ticket *t, const struct slot *slot) {
     const struct slot_wish *wish = slots_waits(&k->record.slots, t->node);
     int64_t known = slot && slot->state < SLOT_GRANTED ? slot->asked : wish ? wish->asked : 0;
@@ -161,7 +218,7 @@ static void note_asked(struct keeper *k, struct ticket *t, const struct slot *sl
     const struct node *node = cluster_node(k->cluster, t->node);
     const char *boot = node ? keeper_boot(node) : "";
     bool same = (slot && slot->state < SLOT_GRANTED) || (wish && str_same(wish->boot, boot));
-    if (same && k->now.wall - known < SEC(REFRESH_S))
+    if (same && k->now.wall - known < refresh_of(slot))
         return; /* as is written */
     keeper_stir(k);
     for (size_t i = 0; i < k->asked.len; i++)
@@ -171,8 +228,8 @@ static void note_asked(struct keeper *k, struct ticket *t, const struct slot *sl
             str_replace(&k->asked.p[i].boot, boot);
             return;
         }
-    *vec_push(&k->asked) =
-        (struct asked){.node = xstrdup(t->node), .at = k->now.wall, .came = k->now.mono};
+    *vec_push(&k->asked) = (struct asked){
+        .node = xstrdup(t->node), .at = k->now.wall, .came = k->now.mono, .boot = xstrdup(boot)};
 }
 
 static void read_node(struct keeper *k, struct ticket *t) {
@@ -181,16 +238,27 @@ static void read_node(struct keeper *k, struct ticket *t) {
         &(struct action){.verb = ACTION_READ, .kind = &kind_node, .name = t->node, .grace = -1});
 }
 
+/* A pod has come since it was drained. */
+static bool say_late(struct keeper *k, const struct ticket *t, const struct pod *pod) {
+    _cleanup_free_ char *text =
+        xasprintf("pod %s/%s has come to the node since it was drained, and has to go first",
+                  strna(pod->meta.ns), pod->meta.name);
+    return reply(k, t, KEEPER_DRAINING, text);
+}
+
 /* The grant is in the record; now the Node, as it is at this moment. */
 static bool verify(struct keeper *k, struct ticket *t, const struct slot *slot) {
     if (!is_sure(k, t))
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t);
     if (!t->action && !t->read_done)
         read_node(k, t);
-    if (!t->read_done)
+    bool listed = keeper_list_pods(k, &t->list, t->node);
+    if (!t->read_done || (!listed && !t->list.failed))
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t);
     const struct node *node = (const struct node *)t->read;
-    if (!node)
+    if (keeper_paused(k, slot)) /* whoever has heard it before may go; nobody hears it now */
+        return reply(k, t, KEEPER_BLOCKED, keeper_paused(k, slot));
+    if (!node || !listed)
         return say_trouble(k, t);
     if (!streq(strna(node->meta.uid), slot->uid))
         return reply(k, t, KEEPER_BLOCKED, "another node of that name held the slot");
@@ -199,6 +267,9 @@ static bool verify(struct keeper *k, struct ticket *t, const struct slot *slot) 
                      "it has rebooted since it was granted: it is put back into service first");
     if (!node->unschedulable || !keeper_is_cordoned(node, slot->id))
         return reply(k, t, KEEPER_BLOCKED, "somebody has uncordoned the node since it was drained");
+    const struct pod *late = keeper_late_pod(k, t->node);
+    if (late)
+        return say_late(k, t, late);
     return reply(k, t, KEEPER_GO, "granted: the node is drained and may reboot");
 }
 
@@ -216,18 +287,36 @@ static const char *no_use(const struct keeper *k, const struct slot *slot) {
 
 /* It is drained, and asks: the grant is written (keeper_tickets_change()), and then it is told. */
 static bool wants_grant(struct keeper *k, struct ticket *t, const struct slot *slot) {
-    const char *why = no_use(k, slot);
+    const char *why = no_use(k, slot), *paused = keeper_paused(k, slot);
     if (!is_sure(k, t))
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t);
-    if (why)
-        return reply(k, t, KEEPER_BLOCKED, why);
-    if (is_over(k, t, KEEPER_PATIENCE)) /* whoever asked may have got the answer from another one */
+    if (paused || slot->wait.code)
+        note_asked(k, t, slot); /* it is not for want of asking that nobody is told */
+    if (why || paused)
+        return reply(k, t, KEEPER_BLOCKED, paused ? paused : why);
+    if (slot->wait.code)
+        return say_gate(k, t, &slot->wait);
+    bool listed = keeper_list_pods(k, &t->list, t->node);
+    const struct pod *late = listed ? keeper_late_pod(k, t->node) : NULL;
+    if (late) {
+        note_asked(k, t, slot);
+        return say_late(k, t, late);
+    }
+    if (t->list.failed ||
+        is_over(k, t, KEEPER_PATIENCE)) /* whoever asked may have got the answer from another one */
         return say_trouble(k, t);
-    if (!t->grant) {
+    if (listed && !t->grant) {
         t->grant = true;
         keeper_stir(k);
     }
     return false;
+}
+
+/* Its node is in other hands until they are done with it. */
+static bool say_taken(struct keeper *k, const struct ticket *t, const struct slot *slot) {
+    _cleanup_free_ char *text =
+        xasprintf("the node is out of service for %s: %s", slot->by, slot->operation);
+    return reply(k, t, KEEPER_BLOCKED, text);
 }
 
 /* True when it was answered. */
@@ -236,40 +325,78 @@ static bool may_go(struct keeper *k, struct ticket *t) {
     if (!s)
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t);
     const struct slot *slot = slots_holder(s, t->node);
+    if (slot && !keeper_goes_by_itself(k, slot))
+        return say_taken(k, t, slot);
     if (slot && slot->state == SLOT_GRANTED)
         return verify(k, t, slot);
     if (slot && slot->state == SLOT_DRAINED)
         return wants_grant(k, t, slot);
     note_asked(k, t, slot);
-    t->hopes |= !slot && keeper_has_room(k);
+    if (k->stopped)
+        return reply(k, t, KEEPER_BLOCKED, k->stopped);
+    const char *unguarded = slot ? NULL : keeper_unguarded(k);
+    if (unguarded)
+        return is_over(k, t, MSEC(HOLD_MS)) && reply(k, t, KEEPER_BLOCKED, unguarded);
+    const struct slot_wish *wish = slot ? NULL : slots_waits(s, t->node);
+    if (wish && wish->wait.code && keeper_has_room(k, t->node))
+        return say_gate(k, t, &wish->wait);
+    t->hopes |= !slot && keeper_has_room(k, t->node);
     if (t->hopes && !is_over(k, t, MSEC(HOLD_MS)))
         return false;
+    if (slot && keeper_is_taken_over(k, slot) && slot->wait.code)
+        return say_gate(k, t, &slot->wait);
     if (slot && slot->state == SLOT_TAKEN)
-        return say_draining(k, t, slot);
+        return keeper_may_begin(k, slot) ? say_draining(k, t, slot) : say_full(k, t);
     if (slot)
         return reply(k, t, KEEPER_FULL, "the slot of its last reboot is being put back");
-    return t->hopes && keeper_has_room(k) ? say_draining(k, t, NULL) : say_full(k, t);
+    if (k->refused)
+        return say_trouble(k, t); /* whoever leads does not hear of it */
+    return t->hopes && keeper_has_room(k, t->node) ? say_draining(k, t, NULL) : say_full(k, t);
 }
 
 /* --- is it back? --- */
 
-/* The seed's mark, the first time: on the Node as it is now. True when there is nothing to wait
- * for. */
+/* Whether it can be said without a read of its own that there is nothing to report. Only whoever
+ * leads gives slots out, so that it knows of each that it is there before anybody can be told to
+ * go; that it leads still is believed for FRESH_MS after a read, in case it was frozen meanwhile.
+ * What is being written at this moment is waited for. */
+static bool is_idle(struct keeper *k, const struct ticket *t) {
+    const struct slots *s = keeper_slots(k);
+    const struct node *node = cluster_node(k->cluster, t->node);
+    int64_t age = k->now.mono - k->confirmed;
+    if (!s || !k->leads || s->fence != k->fence || k->write_action || !k->confirmed ||
+        age > MSEC(FRESH_MS))
+        return false;
+    if (slots_holder(s, t->node) || slots_waits(s, t->node) || !node || node->unschedulable)
+        return false;
+    if (age > MSEC(FRESH_MS) / 2)
+        keeper_want_read(k); /* so that the next ones need not wait for it */
+    return true;
+}
+
+/* As the seed has it: whatever else the mark says is set right. Not of a node that is cordoned:
+ * whoever has done that and the mark is not done with it. */
+static bool wants_mark(const struct node *node) {
+    const char *mark = map_get(node->meta.annotations, SEED_MARK);
+    return !mark || (!streq(mark, SEED_READY) && !node->unschedulable);
+}
+
+/* The seed's mark: on the Node as the watch has it, and when that was too old on one that is read.
+ * True when there is nothing to wait for. */
 static bool is_marked_ready(struct keeper *k, struct ticket *t, const struct node *node) {
-    const struct node *read = (const struct node *)t->read;
-    if (t->marked || !k->opts.seed_marks || !node || !keeper_node_ready(node) ||
-        map_has(node->meta.annotations, SEED_MARK))
+    if (t->marked || !k->opts.seed_marks || !node || !node_is_ready(node) || !wants_mark(node))
         return true;
     if (t->action)
         return false;
-    if (!t->read_done) {
+    if (t->late && !t->read_done) {
         read_node(k, t);
         return false;
     }
-    if (!read || map_has(read->meta.annotations, SEED_MARK))
+    const struct node *base = t->late ? (const struct node *)t->read : node;
+    if (!base || !wants_mark(base))
         return true;
     t->marking = true;
-    t->action = keeper_mark_ready(k, read);
+    t->action = keeper_mark_ready(k, base);
     return false;
 }
 
@@ -277,8 +404,7 @@ static bool is_marked_ready(struct keeper *k, struct ticket *t, const struct nod
  * told to go by the seed's manager is taken over first. */
 static bool has_none(struct keeper *k, struct ticket *t) {
     const struct node *node = cluster_node(k->cluster, t->node);
-    const char *mark = node ? map_get(node->meta.annotations, SEED_MARK) : NULL;
-    if (k->opts.seed_marks && str_same(mark, SEED_REBOOTING))
+    if (node && keeper_is_left_by_seed(k, node))
         return is_over(k, t, KEEPER_PATIENCE) &&
                reply(k, t, KEEPER_UNREADY, "what another manager had begun is taken over first");
     if (!is_marked_ready(k, t, node) && !is_over(k, t, KEEPER_PATIENCE))
@@ -287,15 +413,24 @@ static bool has_none(struct keeper *k, struct ticket *t) {
 }
 
 static bool is_back(struct keeper *k, struct ticket *t) {
+    if (is_idle(k, t))
+        return has_none(k, t);
     if (!is_sure(k, t) || !keeper_slots(k))
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t);
     const struct slot *slot = slots_holder(&k->record.slots, t->node);
-    if (slots_waits(&k->record.slots, t->node) || (slot && slot->state <= SLOT_GRANTED))
+    if (slot && keeper_seems_left(k, slot) && !keeper_is_left(k, slot))
+        return is_over(k, t, KEEPER_PATIENCE) &&
+               reply(k, t, KEEPER_TROUBLE,
+                     "the Maintenance that has its slot is not known here: ask again");
+    if (slot && !keeper_goes_by_itself(k, slot) && !keeper_is_left(k, slot))
+        return reply(k, t, KEEPER_NOTED, "it holds no slot of its own");
+    const struct slot_wish *wish = slots_waits(&k->record.slots, t->node);
+    if ((wish && streq(wish->by, SLOTS_BY_CLIENT)) || (slot && slot->state <= SLOT_GRANTED))
         return is_over(k, t, KEEPER_PATIENCE) && say_trouble(k, t); /* it is being written */
     if (!slot)
         return has_none(k, t);
     const struct node *node = cluster_node(k->cluster, t->node);
-    if (node && !keeper_node_ready(node))
+    if (node && !node_is_ready(node))
         return reply(k, t, KEEPER_UNREADY,
                      "the node is not Ready yet; it is put back into service when it is");
     return is_over(k, t, MSEC(HOLD_MS)) &&
@@ -321,12 +456,12 @@ bool keeper_tickets_change(struct keeper *k, struct slots *s, struct arena *aren
         struct asked *a = &k->asked.p[i];
         struct slot_wish wish = {.node = a->node,
                                  .operation = operation_word(OPERATION_REBOOT),
-                                 .by = "fleetlock",
+                                 .by = SLOTS_BY_CLIENT,
                                  .boot = a->boot,
                                  .since = a->at,
                                  .asked = a->at};
-        bool late = k->now.mono - a->came > SEC(ASKED_S);
-        if (late || slots_ask(s, &wish, SEC(REFRESH_S), arena)) {
+        bool late = k->now.mono - a->came > SEC(ASKED_S) || k->opts.no_clients;
+        if (late || slots_ask(s, &wish, refresh_of(slots_holder(s, a->node)), arena)) {
             asked_done(a); /* it is there, or not wanted any more */
             continue;
         }
@@ -339,9 +474,12 @@ bool keeper_tickets_change(struct keeper *k, struct slots *s, struct arena *aren
         const struct ticket *t = k->tickets.p[i];
         const struct slot *slot = slots_holder(s, t->node);
         _cleanup_err_ struct err err = ERR_INIT;
-        if (t->question == KEEPER_STEADY)
+        bool heard = !slot || keeper_goes_by_itself(k, slot) || keeper_is_left(k, slot);
+        if (t->question == KEEPER_STEADY && heard)
             changed |= !slots_report(s, t->node, k->now.wall);
-        else if (t->grant && slot && slot->state == SLOT_DRAINED && !no_use(k, slot))
+        else if (t->grant && slot && slot->state == SLOT_DRAINED &&
+                 keeper_goes_by_itself(k, slot) && !no_use(k, slot) && !keeper_paused(k, slot) &&
+                 !keeper_late_pod(k, t->node))
             changed |= !slots_grant(s, slot->id, k->now.wall, &err);
     }
     return changed;
@@ -365,7 +503,8 @@ void keeper_tickets_written(struct keeper *k, bool done) {
 /* What was written meanwhile is read first. */
 static void marked(struct keeper *k, struct ticket *t, const struct answer *a) {
     t->marking = false;
-    t->marked = a->outcome != KUBE_CONFLICT;
+    t->late = a->outcome == KUBE_CONFLICT;
+    t->marked = !t->late;
     t->read_done = false;
     object_free(&kind_node, k->cluster->pool, t->read);
     t->read = NULL;
@@ -374,6 +513,10 @@ static void marked(struct keeper *k, struct ticket *t, const struct answer *a) {
 bool keeper_tickets_answer(struct keeper *k, uint64_t action, const struct answer *a) {
     for (size_t i = 0; i < k->tickets.len; i++) {
         struct ticket *t = k->tickets.p[i];
+        if (t->list.action == action) {
+            keeper_list_answer(k, &t->list, a);
+            return true;
+        }
         if (t->action != action)
             continue;
         t->action = 0;

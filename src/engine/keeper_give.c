@@ -3,38 +3,140 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/keeper_internal.h"
 #include "model/selector.h"
 
-#define ZONE_LABEL     "topology.kubernetes.io/zone"
-#define CONTROL_PLANE  "node-role.kubernetes.io/control-plane"
-#define CONTROL_PLANE2 "node-role.kubernetes.io/master"
-
-enum { OLD_BOOT_S = 60 }; /* a wish of another boot than the node's is kept so long */
+enum {
+    OLD_BOOT_S = 60, /* a wish of another boot than the node's is kept so long */
+    NAMES = 3,       /* of those who hold slots, in a sentence */
+};
 
 bool keeper_is_member(const struct keeper *k, const struct node *node) {
     return !k->opts.nodes || selector_match(k->opts.nodes, node->meta.labels);
 }
 
-static bool is_control_plane(const struct node *node) {
-    return map_has(node->meta.labels, CONTROL_PLANE) || map_has(node->meta.labels, CONTROL_PLANE2);
+/* After `prefix`; NULL: it begins with something else. */
+static const char *after(const char *text, const char *prefix) {
+    return text && str_starts(text, prefix) ? text + strlen(prefix) : NULL;
+}
+
+bool keeper_is_own_id(const struct keeper *k, const char *id) {
+    const char *rest = after(id, "slot:");
+    const char *policy = rest && strchr(rest, '/') ? after(after(rest, k->opts.ns), "/") : rest;
+    const char *end = after(policy, k->opts.policy);
+    return end && *end == ':';
+}
+
+/* --- those that are out for another policy --- */
+
+struct names {
+    const char **p;
+    size_t len, cap;
+};
+
+static void add_name(void *arg, const char *node) {
+    *vec_push((struct names *)arg) = node;
+}
+
+static int by_name(const void *a, const void *b) {
+    const char *const *x = a, *const *y = b;
+    return strcmp(*x, *y);
+}
+
+/* Sorted; false: not all of them are known. */
+static bool names_elsewhere(const struct keeper *k, struct names *out) {
+    bool known = !k->opts.elsewhere || k->opts.elsewhere(k->opts.arg, k, add_name, out);
+    if (out->len)
+        qsort(out->p, out->len, sizeof *out->p, by_name);
+    return known;
+}
+
+/* Its cordon, where that may name a slot: of few nodes it is worth to be read. */
+static bool read_cordon(const struct node *node, struct arena *arena, struct cordon *out) {
+    const char *record = map_get(node->meta.annotations, CORDON_ANNOTATION);
+    if (!node->unschedulable || !record || !strstr(record, "slot:"))
+        return false;
+    cordon_of(node, arena, out);
+    return true;
+}
+
+/* Its cordon says so: of a policy whose record cannot be read, or of another Slipway. */
+static bool is_cordoned_elsewhere(const struct keeper *k, const struct node *node) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct cordon c;
+    if (!read_cordon(node, &arena, &c))
+        return false;
+    for (size_t i = 0; i < c.n_holders; i++)
+        if (str_starts(c.holders[i].id, "slot:") && !keeper_is_own_id(k, c.holders[i].id))
+            return true;
+    return false;
+}
+
+static bool has_name(const struct names *names, const char *name) {
+    return names->len && bsearch(&name, names->p, names->len, sizeof name, by_name);
+}
+
+static bool is_elsewhere(const struct keeper *k, const struct names *names,
+                         const struct node *node) {
+    return has_name(names, node->meta.name) || is_cordoned_elsewhere(k, node);
+}
+
+/* Of one who holds a slot of another policy, and gets none here until that one is free: nobody
+ * holds two, of which only one would ever be given back. */
+static bool holds_elsewhere(const struct keeper *k, const struct node *node) {
+    struct names names = VEC_INIT;
+    names_elsewhere(k, &names);
+    bool holds = has_name(&names, node->meta.name);
+    vec_done(&names);
+    return holds;
 }
 
 static struct census take_census(const struct keeper *k, const struct slots *s) {
     struct census c = {0};
+    struct names names = VEC_INIT;
     const struct object *obj;
+    c.unsure = !names_elsewhere(k, &names);
     for (uint32_t i = 0; (obj = store_next(k->cluster->nodes, &i));) {
         const struct node *node = (const struct node *)obj;
-        if (!keeper_is_member(k, node))
+        bool member = keeper_is_member(k, node), control = node_is_control_plane(node);
+        c.members += member;
+        if ((!member && !control) || slots_holder(s, node->meta.name))
             continue;
-        c.members++;
-        if (keeper_node_ready(node) || slots_holder(s, node->meta.name))
-            continue;
-        c.down++;
-        c.control_down += is_control_plane(node);
+        if (is_elsewhere(k, &names, node)) {
+            c.elsewhere += member;
+            c.control_elsewhere += control;
+        } else if (!node_is_ready(node)) {
+            c.down += member;
+            c.control_down += control;
+        }
     }
+    vec_done(&names);
     return c;
+}
+
+/* Whether the census counts it, of one without a slot of this policy. */
+enum counted { COUNTED_NOT, COUNTED_DOWN, COUNTED_ELSEWHERE };
+
+static enum counted counted_as(const struct keeper *k, const struct node *node) {
+    struct names names = VEC_INIT;
+    names_elsewhere(k, &names);
+    bool out = is_elsewhere(k, &names, node);
+    vec_done(&names);
+    return out ? COUNTED_ELSEWHERE : node_is_ready(node) ? COUNTED_NOT : COUNTED_DOWN;
+}
+
+/* It holds one now, or would. */
+static void count_taken(struct census *c, const struct node *node, enum counted as) {
+    bool control = node_is_control_plane(node);
+    if (as == COUNTED_ELSEWHERE) {
+        c->elsewhere -= c->elsewhere > 0;
+        c->control_elsewhere -= control && c->control_elsewhere > 0;
+    } else if (as == COUNTED_DOWN) {
+        c->down -= c->down > 0;
+        c->control_down -= control && c->control_down > 0;
+    }
 }
 
 static size_t limit_of(const struct keeper *k, size_t members) {
@@ -57,13 +159,16 @@ size_t keeper_limit(struct keeper *k) {
     return limit_of(k, census_of(k)->members);
 }
 
-bool keeper_has_room(struct keeper *k) {
-    size_t down = k->opts.down_count ? census_of(k)->down : 0;
-    return k->record.slots.list.len + down < keeper_limit(k);
+size_t keeper_down(struct keeper *k) {
+    return k->opts.down_count ? census_of(k)->down : 0;
+}
+
+size_t keeper_elsewhere(struct keeper *k) {
+    return census_of(k)->elsewhere;
 }
 
 static const char *zone_of(const struct node *node) {
-    return node ? strna(map_get(node->meta.labels, ZONE_LABEL)) : "";
+    return node ? node_zone(node) : "";
 }
 
 /* Whether a slot for this one would be in one zone too many. */
@@ -81,34 +186,125 @@ static bool zone_full(const struct keeper *k, const struct slots *s, const struc
     return k->opts.max_zones && zones >= k->opts.max_zones;
 }
 
-/* Members of the control plane go one at a time, whatever the policy says. */
+/* Members of the control plane go one at a time, whatever the policy says, or the policies. `rest`:
+ * without the node itself. */
 static bool control_plane_waits(const struct keeper *k, const struct slots *s,
-                                const struct census *c, const struct node *node) {
-    if (!is_control_plane(node))
+                                const struct census *rest, const struct node *node) {
+    if (!node_is_control_plane(node))
         return false;
-    if (c->control_down > (keeper_node_ready(node) ? 0u : 1u))
+    if (rest->control_down || rest->control_elsewhere)
         return true;
     for (size_t i = 0; i < s->list.len; i++) {
         const struct node *other = cluster_node(k->cluster, s->list.p[i].node);
-        if (other && is_control_plane(other))
+        if (other && node_is_control_plane(other))
             return true;
     }
     return false;
 }
 
-static bool may_take(const struct keeper *k, const struct slots *s, const struct census *c,
-                     const struct node *node) {
-    /* What is down itself makes nothing worse. */
-    size_t down = k->opts.down_count ? c->down - !keeper_node_ready(node) : 0;
-    return s->list.len + down < limit_of(k, c->members) && !zone_full(k, s, node) &&
-           !control_plane_waits(k, s, c, node);
+static bool is_full(const struct keeper *k, const struct slots *s, const struct census *rest) {
+    size_t down = k->opts.down_count ? rest->down : 0;
+    return s->list.len + rest->elsewhere + down >= limit_of(k, rest->members);
 }
 
-static void take(struct keeper *k, struct slots *s, const struct slot_wish *wish,
-                 const struct node *node, size_t limit, struct arena *arena) {
+/* What is out itself, or down, makes nothing worse. */
+static struct census without(const struct keeper *k, const struct census *c,
+                             const struct node *node) {
+    struct census rest = *c;
+    count_taken(&rest, node, counted_as(k, node));
+    return rest;
+}
+
+static bool may_take(const struct keeper *k, const struct slots *s, const struct census *c,
+                     const struct node *node) {
+    struct census rest = without(k, c, node);
+    return !is_full(k, s, &rest) && !zone_full(k, s, node) &&
+           !control_plane_waits(k, s, &rest, node);
+}
+
+const char *keeper_unguarded(const struct keeper *k) {
+    return k->opts.unguarded ? k->opts.unguarded(k->opts.arg, k) : NULL;
+}
+
+bool keeper_has_room(struct keeper *k, const char *name) {
+    const struct node *node = cluster_node(k->cluster, name);
+    const struct census *c = census_of(k);
+    if (!node)
+        return !is_full(k, &k->record.slots, c);
+    return may_take(k, &k->record.slots, c, node) && !holds_elsewhere(k, node);
+}
+
+/* "2 of 2 slots of policy p are held: w1, w2; 1 node is down, and takes one" */
+static void add_full(struct keeper *k, struct str *text) {
+    const struct slots *s = &k->record.slots;
+    size_t down = keeper_down(k), elsewhere = keeper_elsewhere(k);
+    if (!keeper_limit(k)) {
+        str_addf(text,
+                 "policy %s lets no node out: it is being deleted, or its maxUnavailable is 0",
+                 k->opts.policy);
+        return;
+    }
+    str_addf(text, "%zu of %zu slots of policy %s are held", s->list.len, keeper_limit(k),
+             k->opts.policy);
+    for (size_t i = 0; i < s->list.len && i < NAMES; i++)
+        str_addf(text, "%s%s", i ? ", " : ": ", s->list.p[i].node);
+    if (elsewhere)
+        str_addf(text, "; %zu %s out for another policy, and %s", elsewhere,
+                 elsewhere == 1 ? "node is" : "nodes are",
+                 elsewhere == 1 ? "takes one" : "take as many");
+    if (down)
+        str_addf(text, "; %zu %s down, and %s", down, down == 1 ? "node is" : "nodes are",
+                 down == 1 ? "takes one" : "take as many");
+}
+
+bool keeper_is_counted_out(struct keeper *k, const char *name) {
+    const struct node *node = cluster_node(k->cluster, name);
+    struct census rest = *census_of(k);
+    if (node)
+        rest = without(k, &rest, node);
+    return (!node || !holds_elsewhere(k, node)) && is_full(k, &k->record.slots, &rest);
+}
+
+enum blocker_code keeper_full(struct keeper *k, const struct node *node, struct str *text) {
+    const struct slots *s = &k->record.slots;
+    const struct census rest = without(k, census_of(k), node);
+    const char *unguarded = keeper_unguarded(k);
+    if (unguarded) {
+        str_add(text, unguarded);
+        return BLOCKER_POLICY_UNCLEAR;
+    }
+    if (holds_elsewhere(k, node)) {
+        str_addf(text, "node %s is out of service for another policy itself", node->meta.name);
+        return BLOCKER_NODE_TAKEN;
+    }
+    if (is_full(k, s, &rest)) {
+        add_full(k, text);
+        return BLOCKER_MAX_UNAVAILABLE;
+    }
+    if (zone_full(k, s, node)) {
+        str_addf(text, "nodes of %u %s are out, which is as many as policy %s lets out at once",
+                 k->opts.max_zones, k->opts.max_zones == 1 ? "zone" : "zones", k->opts.policy);
+        return BLOCKER_MAX_ZONES;
+    }
+    if (control_plane_waits(k, s, &rest, node)) {
+        str_add(text, "of the control plane one goes at a time, and another is out or down");
+        return BLOCKER_MAX_UNAVAILABLE;
+    }
+    return BLOCKER_CODES;
+}
+
+/* That it passes is good as long as nobody else takes a slot. */
+static bool gates_open(struct keeper *k, const struct slots *s, const struct slot_wish *wish,
+                       struct arena *arena) {
+    struct gate_answer answer;
+    keeper_gates_look(k, s);
+    return keeper_gate(k, &(struct gate_who){wish->node, wish->operation, wish->by}, CHECK_CORDON,
+                       arena, &answer) == MAINT_PASS;
+}
+
+static void take_as(struct keeper *k, struct slots *s, const char *id, const struct slot_wish *wish,
+                    const struct node *node, size_t limit, struct arena *arena) {
     _cleanup_err_ struct err err = ERR_INIT;
-    _cleanup_free_ char *id =
-        xasprintf("slot:%s:%016llx", k->opts.policy, (unsigned long long)prng_next(&k->random));
     struct slot slot = {.id = id,
                         .node = node->meta.name,
                         .uid = strna(node->meta.uid),
@@ -116,33 +312,132 @@ static void take(struct keeper *k, struct slots *s, const struct slot_wish *wish
                         .by = wish->by,
                         .since = k->now.wall};
     if (slots_take(s, &slot, limit, arena, &err) < 0)
-        keeper_tell(k, node->meta.name, true, "SlotRefused", "%s", err_msg(&err));
+        keeper_tell(k,
+                    (struct keeper_note){.node = node->meta.name,
+                                         .by = wish->by,
+                                         .operation = wish->operation,
+                                         .reason = REASON_SLOT_REFUSED,
+                                         .warning = true},
+                    "gets no slot: %s", err_msg(&err));
 }
 
-/* A cluster that the seed's manager has worked on: what it was doing goes on. */
-static bool take_over(struct keeper *k, struct slots *s, struct arena *arena) {
-    const struct object *obj;
+static void take(struct keeper *k, struct slots *s, const struct slot_wish *wish,
+                 const struct node *node, size_t limit, struct arena *arena) {
+    _cleanup_free_ char *id = xasprintf("slot:%s/%s:%016llx", k->opts.ns, k->opts.policy,
+                                        (unsigned long long)prng_next(&k->random));
+    take_as(k, s, id, wish, node, limit, arena);
+}
+
+/* --- a record that was deleted while nobody led --- */
+
+/* The client that a slot of this policy was given to, as the cordon has it; NULL: there is none. */
+static const struct cordon_holder *client_of(const struct keeper *k, const struct node *node,
+                                             struct arena *arena) {
+    struct cordon c;
+    if (!read_cordon(node, arena, &c))
+        return NULL;
+    for (size_t i = 0; i < c.n_holders; i++)
+        if (keeper_is_own_id(k, c.holders[i].id) && streq(c.holders[i].by, SLOTS_BY_CLIENT))
+            return &c.holders[i];
+    return NULL;
+}
+
+/* Who was told to go may be on its way, and counts. It is not known any more who was: each is
+ * drained again, and waits for its client, which asks or reports, or is forgotten. Maintenances
+ * know by themselves how far they are. */
+bool keeper_recover(struct keeper *k, struct slots *s, struct arena *arena) {
     bool changed = false;
-    for (uint32_t i = 0; k->opts.seed_marks && (obj = store_next(k->cluster->nodes, &i));) {
-        const struct node *node = (const struct node *)obj;
-        if (!str_same(map_get(node->meta.annotations, SEED_MARK), SEED_REBOOTING) ||
-            slots_holder(s, node->meta.name) || !keeper_is_member(k, node) ||
-            map_has(node->meta.annotations, CORDON_ANNOTATION) ||
-            !store_fresh(k->cluster->nodes, NULL, node->meta.name))
+    size_t n;
+    _cleanup_free_ const struct object **all = store_sorted(k->cluster->nodes, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct node *node = (const struct node *)all[i];
+        const struct cordon_holder *client = client_of(k, node, arena);
+        if (!client || slots_holder(s, node->meta.name) || holds_elsewhere(k, node))
             continue;
         struct slot_wish wish = {.node = node->meta.name,
                                  .operation = operation_word(OPERATION_REBOOT),
-                                 .by = "fleetlock"};
-        take(k, s, &wish, node, SIZE_MAX, arena);
+                                 .by = SLOTS_BY_CLIENT};
+        take_as(k, s, client->id, &wish, node, SIZE_MAX, arena);
+        keeper_tell(k,
+                    (struct keeper_note){.node = node->meta.name,
+                                         .by = wish.by,
+                                         .operation = wish.operation,
+                                         .reason = REASON_RECORD_LOST,
+                                         .warning = true},
+                    "is cordoned for a slot of policy %s, and somebody has deleted the ConfigMap "
+                    "%s that said how far it was: it holds one again until its client reports, or "
+                    "asks no more",
+                    k->opts.policy, k->map);
         changed = true;
     }
     return changed;
+}
+
+/* --- what the seed's manager was doing --- */
+
+bool keeper_is_left_by_seed(const struct keeper *k, const struct node *node) {
+    return k->opts.seed_marks && node->unschedulable &&
+           str_same(map_get(node->meta.annotations, SEED_MARK), SEED_REBOOTING) &&
+           !map_has(node->meta.annotations, CORDON_ANNOTATION);
+}
+
+/* It goes on: they are out of service, and count, however many they are. */
+static bool take_over(struct keeper *k, struct slots *s, struct arena *arena) {
+    const struct object *obj;
+    struct names left = VEC_INIT;
+    for (uint32_t i = 0; k->opts.seed_marks && (obj = store_next(k->cluster->nodes, &i));) {
+        const struct node *node = (const struct node *)obj;
+        if (keeper_is_left_by_seed(k, node) && !slots_holder(s, node->meta.name) &&
+            keeper_is_member(k, node) && !holds_elsewhere(k, node) &&
+            store_fresh(k->cluster->nodes, NULL, node->meta.name))
+            add_name(&left, node->meta.name);
+    }
+    bool changed = left.len;
+    if (changed) /* where a store has them depends on chance */
+        qsort(left.p, left.len, sizeof *left.p, by_name);
+    for (size_t i = 0; i < left.len; i++) {
+        struct slot_wish wish = {.node = left.p[i],
+                                 .operation = operation_word(OPERATION_REBOOT),
+                                 .by = SLOTS_BY_CLIENT};
+        take(k, s, &wish, cluster_node(k->cluster, left.p[i]), SIZE_MAX, arena);
+    }
+    vec_done(&left);
+    return changed;
+}
+
+bool keeper_is_taken_over(const struct keeper *k, const struct slot *slot) {
+    const struct node *node = cluster_node(k->cluster, slot->node);
+    return slot->state == SLOT_TAKEN && node && keeper_is_left_by_seed(k, node);
+}
+
+/* Beside those that are begun, and those of its own kind that come first. */
+bool keeper_may_begin(const struct keeper *k, const struct slot *slot) {
+    const struct node *node = cluster_node(k->cluster, slot->node);
+    const struct slots *s = &k->record.slots;
+    struct slots rest = SLOTS_INIT;
+    if (!node || !keeper_is_taken_over(k, slot))
+        return true;
+    for (size_t i = 0; i < s->list.len; i++) {
+        const struct slot *one = &s->list.p[i];
+        if (!keeper_is_taken_over(k, one) || strcmp(one->node, slot->node) < 0)
+            *vec_push(&rest.list) = *one;
+    }
+    struct census c = take_census(k, &rest);
+    bool may = !c.unsure && may_take(k, &rest, &c, node);
+    slots_done(&rest);
+    return may;
 }
 
 /* It has asked in this boot; one that asked before it has what it wanted. Whoever has written that
  * may have been frozen meanwhile. */
 static bool is_of_now(const struct slot_wish *wish, const struct node *node) {
     return str_empty(wish->boot) || streq(wish->boot, keeper_boot(node));
+}
+
+/* Of a client that nobody hears here any more: where it asks next, it is heard again. */
+static bool is_unheard(const struct keeper *k, const struct slot_wish *wish,
+                       const struct node *node) {
+    return streq(wish->by, SLOTS_BY_CLIENT) && (k->opts.no_clients || !keeper_is_member(k, node));
 }
 
 /* Wishes of nodes that are there no more, or of an earlier boot; but our picture may be late. */
@@ -153,7 +448,7 @@ static bool forget_gone(struct keeper *k, struct slots *s) {
         const struct node *node = cluster_node(k->cluster, wish->node);
         bool old = node && !is_of_now(wish, node);
         int64_t due = wish->asked + SEC(OLD_BOOT_S);
-        if (!node || (old && k->now.wall >= due))
+        if (!node || is_unheard(k, wish, node) || (old && k->now.wall >= due))
             continue;
         if (old)
             keeper_wake(k, k->now.mono + (due - k->now.wall));
@@ -167,25 +462,73 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
     bool changed = !slots_forget(s, k->now.wall - k->opts.forget);
     for (size_t i = 0; i < s->waiting.len; i++)
         keeper_wake(k, k->now.mono + s->waiting.p[i].asked + k->opts.forget + SEC(1) - k->now.wall);
-    if (!store_synced(k->cluster->nodes))
+    if (!store_synced(k->cluster->nodes) || k->stopped)
         return changed;
     changed |= forget_gone(k, s);
-    changed |= take_over(k, s, arena);
     struct census c = take_census(k, s);
+    if (c.unsure || keeper_unguarded(k))
+        return changed;
+    if (take_over(k, s, arena)) {
+        c = take_census(k, s);
+        changed = true;
+    }
     for (int broken = 1; broken >= 0; broken--)
         for (size_t i = 0; i < s->waiting.len;) {
             const struct slot_wish wish = s->waiting.p[i];
             const struct node *node = cluster_node(k->cluster, wish.node);
-            if (keeper_node_ready(node) == (broken != 0) || slots_holder(s, wish.node) ||
+            if (node_is_ready(node) == (broken != 0) || slots_holder(s, wish.node) ||
                 !keeper_is_member(k, node) || !is_of_now(&wish, node) ||
-                !may_take(k, s, &c, node)) {
+                !may_take(k, s, &c, node) || holds_elsewhere(k, node) ||
+                !gates_open(k, s, &wish, arena)) {
                 i++;
                 continue;
             }
+            enum counted as = counted_as(k, node);
             take(k, s, &wish, node, SIZE_MAX, arena); /* its wish ends: the next one is at i */
-            c.down -= broken != 0;                    /* it holds a slot now */
-            c.control_down -= broken && is_control_plane(node);
+            count_taken(&c, node, as);
             changed = true;
         }
     return changed;
+}
+
+/* --- looking ahead --- */
+
+struct keeper_ahead {
+    const struct keeper *k;
+    struct slots slots;
+    struct census census;
+};
+
+struct keeper_ahead *keeper_ahead_new(struct keeper *k) {
+    const struct slots *s = keeper_slots(k);
+    if (!s)
+        return NULL;
+    struct keeper_ahead *a = xnew(struct keeper_ahead);
+    a->k = k;
+    a->census = *census_of(k);
+    for (size_t i = 0; i < s->list.len; i++)
+        *vec_push(&a->slots.list) = s->list.p[i];
+    return a;
+}
+
+void keeper_ahead_free(struct keeper_ahead *a) {
+    if (!a)
+        return;
+    slots_done(&a->slots);
+    free(a);
+}
+
+void keeper_ahead_count(struct keeper_ahead *a, const struct node *node) {
+    for (size_t i = 0; i < a->slots.list.len; i++)
+        if (streq(a->slots.list.p[i].node, node->meta.name))
+            return;
+    *vec_push(&a->slots.list) = (struct slot){.node = node->meta.name};
+    count_taken(&a->census, node, counted_as(a->k, node));
+}
+
+bool keeper_ahead_take(struct keeper_ahead *a, const struct node *node) {
+    if (!keeper_is_member(a->k, node) || !may_take(a->k, &a->slots, &a->census, node))
+        return false;
+    keeper_ahead_count(a, node);
+    return true;
 }

@@ -7,12 +7,9 @@
 enum {
     LEASE_EVERY_S = 2,  /* a lease is read again, until it has moved */
     DRAIN_AGAIN_S = 60, /* a drain that failed is begun again */
+    LEFT_AGAIN_S =
+        1, /* an object that is there, and that the watch has not brought, is read again */
 };
-
-bool keeper_node_ready(const struct node *node) {
-    const struct node_condition *c = node_condition_find(node->conditions, "Ready");
-    return c && str_same(c->c.status, "True");
-}
 
 const char *keeper_boot(const struct node *node) {
     return str_empty(node->info.boot_id) ? "-" : node->info.boot_id;
@@ -64,6 +61,7 @@ static void hold_free(struct keeper *k, struct hold *h) {
     free(h->node);
     free(h->boot);
     free(h->problem);
+    free(h->told);
     free(h);
 }
 
@@ -110,7 +108,7 @@ static bool believe(struct keeper *k, struct hold *h, const struct slot *slot,
         slot->granted && (!str_same(slot->boot, keeper_boot(node)) || slot->state == SLOT_STEADY);
     if (!news)
         h->beat = heartbeat(node);
-    if (!keeper_node_ready(node))
+    if (!node_is_ready(node))
         return false;
     if (!news || slot->state == SLOT_RETURNED)
         return true;
@@ -155,19 +153,65 @@ static void wake_at(struct keeper *k, int64_t wall) {
     keeper_wake(k, k->now.mono + wall - k->now.wall);
 }
 
+static enum maint_gate gate_of(const struct keeper *k, const struct slot *slot,
+                               enum check_when at) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct gate_answer answer;
+    return keeper_gate(k, &(struct gate_who){slot->node, slot->operation, slot->by}, at, &arena,
+                       &answer);
+}
+
+/* Back for long enough, and what it carries is well? One that was never told to go has not been
+ * away. Whoever takes over begins to count anew. */
+static bool has_settled(struct keeper *k, struct hold *h, const struct slot *slot,
+                        const struct node *node) {
+    if (!slot->granted || slot->state != SLOT_RETURNED)
+        return true;
+    if (gate_of(k, slot, CHECK_RETURN) != MAINT_PASS)
+        return false;
+    if (!k->opts.settle)
+        return true;
+    if (cordon_names(node, slot->id) || !node_is_ready(node)) {
+        h->back_at = 0;
+        return false;
+    }
+    if (!h->back_at)
+        h->back_at = k->now.mono;
+    if (k->now.mono >= h->back_at + k->opts.settle)
+        return true;
+    keeper_wake(k, h->back_at + k->opts.settle);
+    return false;
+}
+
+/* When a slot that is not granted yet is given back: nobody has asked for that long. One who asks
+ * for a node that is drained is granted it, so that nobody is there who would be told. */
+static int64_t forget_at(const struct keeper *k, const struct slot *slot) {
+    bool idle = slot->state == SLOT_DRAINED && k->opts.unclaimed;
+    return MAX_OF(slot->since, slot->asked) + (idle ? k->opts.unclaimed : k->opts.forget);
+}
+
 /* With a slot. */
 static void slot_facts(struct keeper *k, struct hold *h, const struct slot *slot,
                        const struct node *node, struct maint_facts *f) {
     bool steady = slot->state == SLOT_STEADY;
-    f->cordoned = cordon_names(node, slot->id) || is_marked(k, node);
+    f->cordoned = cordon_names(node, slot->id) || is_marked(k, node) ||
+                  str_same(map_get(node->meta.annotations, KEEPER_KEPT), slot->id);
+    f->lifted = cordon_names(node, slot->id) && !node->unschedulable;
     f->drain = drain_of(k, h, node);
     /* What was drained stays so only as long as it is cordoned, and up. */
     bool kept = keeper_is_cordoned(node, slot->id) && streq(slot->boot, keeper_boot(node));
     if (slot->state == SLOT_DRAINED)
         f->drain = kept ? MAINT_DRAIN_DONE : MAINT_DRAIN_UNCORDONED;
+    /* Also while it could not be written yet that it is drained. */
+    if (f->drain == MAINT_DRAIN_DONE && keeper_late_pod(k, slot->node))
+        f->drain = MAINT_DRAIN_AT_WORK;
+    f->crowded = slot->state == SLOT_GRANTED && keeper_late_pod(k, slot->node);
     if (slot->state < SLOT_GRANTED && f->asks)
-        wake_at(k, MAX_OF(slot->since, slot->asked) + k->opts.forget + SEC(1));
+        wake_at(k, forget_at(k, slot) + SEC(1));
+    if (f->drain == MAINT_DRAIN_DONE || slot->state == SLOT_GRANTED)
+        f->to_operate = gate_of(k, slot, CHECK_OPERATION);
     f->node_ready = believe(k, h, slot, node);
+    f->settled = has_settled(k, h, slot, node);
     f->same_boot = steady && f->node_ready && k->now.wall - slot->steady >= k->opts.same_boot;
     if (steady && !f->same_boot)
         keeper_wake(k, k->now.mono + MAX_OF(slot->steady + k->opts.same_boot - k->now.wall,
@@ -182,13 +226,15 @@ void keeper_facts(struct keeper *k, struct upkeep *u, const struct slot *slot, c
     *f = (struct maint_facts){
         .operation = OPERATION_REBOOT,
         .by_request = true,
-        .asks = slot && k->now.wall - MAX_OF(slot->since, slot->asked) < k->opts.forget,
+        .paused = k->stopped,
+        .asks = slot && k->now.wall < forget_at(k, slot),
         .to_cordon = MAINT_PASS,
         .to_operate = MAINT_PASS,
         .to_return = MAINT_PASS,
         .slot = slot,
         .node_there = node,
-        .node_ready = node && keeper_node_ready(node),
+        .node_down = !node || !node_is_ready(node),
+        .node_ready = node && node_is_ready(node),
         .node_boot = node ? keeper_boot(node) : "",
         .restored = true,
         .settled = true,
@@ -199,15 +245,49 @@ void keeper_facts(struct keeper *k, struct upkeep *u, const struct slot *slot, c
         keeper_upkeep_facts(k, u, f);
 }
 
+/* That the watch does not know its object may be because it is late: it is read. */
+static bool is_left(struct keeper *k, struct hold *h, const struct slot *slot) {
+    if (h->left || h->left_action)
+        return h->left;
+    if (h->left_at > k->now.mono) {
+        keeper_wake(k, h->left_at);
+        return false;
+    }
+    h->left_action = actions_add(k->out, &k->cluster->actions,
+                                 &(struct action){.verb = ACTION_READ,
+                                                  .kind = &kind_maintenance,
+                                                  .name = slot->by + strlen(KEEPER_BY_MAINTENANCE),
+                                                  .grace = -1});
+    return false;
+}
+
+static void left_answer(struct keeper *k, struct hold *h, const struct answer *a) {
+    h->left_action = 0;
+    h->left = a->outcome == KUBE_NOT_FOUND;
+    h->left_at = k->now.mono + SEC(LEFT_AGAIN_S);
+}
+
+bool keeper_is_left(const struct keeper *k, const struct slot *slot) {
+    const struct hold *h = k->leads && keeper_seems_left(k, slot) ? find(k, slot->id) : NULL;
+    return h && h->left;
+}
+
 /* Where it is: by its object, or by its slot alone. One whose object is gone has been cancelled. */
 static enum maint_act act_of(struct keeper *k, const struct slot *slot, struct maint_facts *f) {
     struct upkeep *u = keeper_upkeep_of(k, slot);
+    struct hold *h = hold_of(k, slot->id, slot->node);
     keeper_facts(k, u, slot, slot->node, f);
-    if (u)
+    if (u) {
+        h->left = false;
         return keeper_upkeep_act(k, u, f);
+    }
     if (keeper_is_upkeep(slot)) {
+        if (!is_left(k, h, slot))
+            return MAINT_ACT_NONE;
         f->cancelled = true;
-        f->by_request = slot->granted;
+        f->operation = operation_find(slot->operation);
+        /* What one was told that is not only held drained may be under way. */
+        f->by_request = slot->granted && f->operation != OPERATION_DRAIN;
     }
     enum maint_phase phase = maint_resume(slot), end = MAINT_CANCELLED;
     const struct maint_way *way;
@@ -221,6 +301,24 @@ static enum maint_act act_of(struct keeper *k, const struct slot *slot, struct m
 
 /* --- the record --- */
 
+/* Not before it is sure that nothing is paused, and that no pod has come. */
+static bool may_grant(struct keeper *k, struct hold *h) {
+    if (!h->grant) {
+        h->grant = keeper_want_read(k);
+        h->list.done = false;
+    }
+    return keeper_list_pods(k, &h->list, h->node) && k->reads_done >= h->grant;
+}
+
+/* The watch tells of a pod on a node that was drained. It may be late, and the pod be gone. */
+static bool has_come(struct keeper *k, struct hold *h) {
+    if (!h->doubted) {
+        h->doubted = true;
+        h->list.done = false;
+    }
+    return keeper_list_pods(k, &h->list, h->node);
+}
+
 bool keeper_holds_change(struct keeper *k, struct slots *s, struct arena *arena) {
     bool changed = false;
     for (size_t i = 0; i < k->holds.len; i++) {
@@ -232,12 +330,22 @@ bool keeper_holds_change(struct keeper *k, struct slots *s, struct arena *arena)
         if (!slot || !streq(slot->id, h->id) || !store_fresh(k->cluster->nodes, NULL, h->node) ||
             h->work)
             continue;
-        switch (act_of(k, slot, &f)) {
+        enum maint_act act = act_of(k, slot, &f);
+        if (act != MAINT_ACT_GRANT)
+            h->grant = 0;
+        if (act != MAINT_ACT_DRAIN_AGAIN)
+            h->doubted = false;
+        switch (act) {
         case MAINT_ACT_DRAINED:
             rc = slots_drained(s, h->id, f.node_boot, arena, &err);
             break;
+        case MAINT_ACT_DRAIN_AGAIN:
+            if (has_come(k, h))
+                rc = slots_drain_again(s, h->id, &err);
+            break;
         case MAINT_ACT_GRANT:
-            rc = slots_grant(s, h->id, k->now.wall, &err);
+            if (may_grant(k, h))
+                rc = slots_grant(s, h->id, k->now.wall, &err);
             break;
         case MAINT_ACT_RETURN:
             rc = slots_return(s, h->id, &err);
@@ -255,9 +363,21 @@ bool keeper_holds_change(struct keeper *k, struct slots *s, struct arena *arena)
 
 /* --- the Node --- */
 
-/* Puts the seed's mark into a patch of ours; makes one that is a compare-and-swap where there is
- * none. */
-static char *with_mark(const struct node *node, const char *patch, const char *mark) {
+/* Annotations of a Node that go into a patch of ours; NULL takes one away. */
+struct marks {
+    struct {
+        const char *key, *value;
+    } list[3];
+    size_t n;
+};
+
+static void mark(struct marks *m, const char *key, const char *value) {
+    m->list[m->n].key = key;
+    m->list[m->n++].value = value;
+}
+
+/* Puts them into the patch; makes one that is a compare-and-swap where there is none. */
+static char *with_marks(const struct node *node, const char *patch, const struct marks *m) {
     _cleanup_json_ json_t *root = *patch ? json_loads(patch, 0, NULL) : json_object();
     json_t *meta = json_object_get(root, "metadata");
     if (!meta) {
@@ -270,12 +390,16 @@ static char *with_mark(const struct node *node, const char *patch, const char *m
         annotations = json_object();
         json_object_set_new(meta, "annotations", annotations);
     }
-    json_object_set_new(annotations, SEED_MARK, json_string(mark));
+    for (size_t i = 0; i < m->n; i++)
+        json_object_set_new(annotations, m->list[i].key,
+                            m->list[i].value ? json_string(m->list[i].value) : json_null());
     return json_dumps(root, JSON_COMPACT);
 }
 
 uint64_t keeper_mark_ready(struct keeper *k, const struct node *node) {
-    _cleanup_free_ char *patch = with_mark(node, "", SEED_READY);
+    struct marks marks = {0};
+    mark(&marks, SEED_MARK, SEED_READY);
+    _cleanup_free_ char *patch = with_marks(node, "", &marks);
     return actions_add(k->out, &k->cluster->actions,
                        &(struct action){.verb = ACTION_PATCH,
                                         .kind = &kind_node,
@@ -284,10 +408,26 @@ uint64_t keeper_mark_ready(struct keeper *k, const struct node *node) {
                                         .grace = -1});
 }
 
-/* What the seed's manager has cordoned is ours now. */
-static bool cordoned_by_seed(const struct keeper *k, const struct node *node) {
-    return is_marked(k, node) && node->unschedulable &&
-           !map_has(node->meta.annotations, CORDON_ANNOTATION);
+/* A node that is empty for a while looks like one that nobody needs. Whoever else has told the
+ * autoscaler the same keeps what it has said: only what we have set is ours to take away. */
+static void keep_from_autoscaler(const struct node *node, const char *id, struct marks *m) {
+    if (map_has(node->meta.annotations, AUTOSCALER_MARK))
+        return;
+    mark(m, AUTOSCALER_MARK, "true");
+    mark(m, KEEPER_KEPT, id);
+}
+
+static bool is_kept(const struct node *node, const char *id) {
+    return str_same(map_get(node->meta.annotations, KEEPER_KEPT), id);
+}
+
+/* Somebody may have changed what we have set: then that is theirs. */
+static void give_to_autoscaler(const struct node *node, const char *id, struct marks *m) {
+    if (!is_kept(node, id))
+        return;
+    if (str_same(map_get(node->meta.annotations, AUTOSCALER_MARK), "true"))
+        mark(m, AUTOSCALER_MARK, NULL);
+    mark(m, KEEPER_KEPT, NULL);
 }
 
 /* NULL: there is nothing to write, or it may not be: see the problem. */
@@ -299,7 +439,7 @@ static char *cordon_patch(struct keeper *k, struct hold *h, const struct node *n
     struct cordon_holder holder = {
         .id = h->id, .by = slot->by, .reason = reason, .since = k->now.wall + k->opts.drain.skew};
     struct node free_node = *node;
-    if (cordoned_by_seed(k, node))
+    if (keeper_is_left_by_seed(k, node)) /* that cordon is ours now */
         free_node.unschedulable = false;
     enum cordon_change change = cordon_take(&free_node, &holder, &patch, &err);
     if (change == CORDON_REFUSED) {
@@ -308,10 +448,15 @@ static char *cordon_patch(struct keeper *k, struct hold *h, const struct node *n
     }
     if (change == CORDON_NOTHING && is_marked(k, node) == k->opts.seed_marks)
         return NULL;
-    return k->opts.seed_marks ? with_mark(node, str_get(&patch), SEED_REBOOTING) : str_take(&patch);
+    struct marks marks = {0};
+    if (k->opts.seed_marks)
+        mark(&marks, SEED_MARK, SEED_REBOOTING);
+    keep_from_autoscaler(node, h->id, &marks);
+    return with_marks(node, str_get(&patch), &marks);
 }
 
-static char *release_patch(struct keeper *k, struct hold *h, const struct node *node) {
+/* `ours`: it still has its slot. */
+static char *release_patch(struct keeper *k, struct hold *h, const struct node *node, bool ours) {
     _cleanup_str_ struct str patch = STR_INIT;
     _cleanup_err_ struct err err = ERR_INIT;
     bool stays;
@@ -320,13 +465,17 @@ static char *release_patch(struct keeper *k, struct hold *h, const struct node *
         str_replace(&h->problem, err_msg(&err));
         return NULL;
     }
-    bool marked =
-        k->opts.seed_marks && !str_same(map_get(node->meta.annotations, SEED_MARK), SEED_READY);
-    if (change != CORDON_WRITE && !marked)
+    struct marks marks = {0};
+    if (k->opts.seed_marks && !str_same(map_get(node->meta.annotations, SEED_MARK), SEED_READY))
+        mark(&marks, SEED_MARK, SEED_READY);
+    give_to_autoscaler(node, h->id, &marks);
+    if (change != CORDON_WRITE && !marks.n)
         return NULL;
-    return k->opts.seed_marks
-               ? with_mark(node, change == CORDON_WRITE ? str_get(&patch) : "", SEED_READY)
-               : str_take(&patch);
+    if (change != CORDON_WRITE)
+        str_reset(&patch);
+    if (change != CORDON_WRITE && ours && keeper_is_left_by_seed(k, node))
+        str_add(&patch, "{\"spec\":{\"unschedulable\":null}}"); /* taken over, never begun */
+    return with_marks(node, str_get(&patch), &marks);
 }
 
 static void work_over(struct keeper *k, struct hold *h) {
@@ -351,9 +500,36 @@ static void work_begin(struct keeper *k, struct hold *h, bool cordons) {
     }
     h->work = WORK_READ;
     h->cordons = cordons;
+    h->disowns = false;
     h->action = actions_add(
         k->out, &k->cluster->actions,
         &(struct action){.verb = ACTION_READ, .kind = &kind_node, .name = h->node, .grace = -1});
+}
+
+/* A node that was told to go, and that somebody has uncordoned since: whoever cordons it from now
+ * on wants it to stay so when it is back. */
+static bool is_disowned(const struct slot *slot, const struct node *node) {
+    return (slot->state == SLOT_GRANTED || slot->state == SLOT_STEADY) &&
+           cordon_is_lifted(node, slot->id);
+}
+
+static char *disown_patch(const struct hold *h, const struct node *node) {
+    _cleanup_str_ struct str patch = STR_INIT;
+    return cordon_disown(node, h->id, &patch) == CORDON_WRITE ? xstrdup(str_get(&patch)) : NULL;
+}
+
+/* Once, until it is another one. */
+static void tell_problem(struct keeper *k, struct hold *h, const struct slot *slot) {
+    if (h->problem && !str_same(h->problem, h->told))
+        keeper_tell(k,
+                    (struct keeper_note){.node = h->node,
+                                         .by = slot ? slot->by : "",
+                                         .operation = slot ? slot->operation : "",
+                                         .slot = slot,
+                                         .reason = REASON_DRAIN_FAILED,
+                                         .warning = true},
+                    "cannot be %s: %s", h->cordons ? "cordoned" : "uncordoned", h->problem);
+    str_replace(&h->told, h->problem);
 }
 
 /* The record was read after the Node: is what we are about to write still wanted? */
@@ -363,12 +539,15 @@ static void work_write(struct keeper *k, struct hold *h) {
     bool mine = slot && streq(slot->id, h->id);
     bool wanted = h->cordons
                       ? mine && slot->state == SLOT_TAKEN && streq(slot->uid, strna(node->meta.uid))
-                      : !mine || slot->state == SLOT_RETURNED;
+                  : h->disowns ? mine && is_disowned(slot, node)
+                               : !mine || slot->state == SLOT_RETURNED;
     mem_clear(&h->problem);
     _cleanup_free_ char *patch = !wanted      ? NULL
+                                 : h->disowns ? disown_patch(h, node)
                                  : h->cordons ? cordon_patch(k, h, node, slot)
-                                              : release_patch(k, h, node);
+                                              : release_patch(k, h, node, mine);
     if (!patch) {
+        tell_problem(k, h, slot);
         if (h->problem)
             work_failed(k, h);
         else
@@ -411,6 +590,10 @@ bool keeper_holds_answer(struct keeper *k, uint64_t action, const struct answer 
         struct hold *h = k->holds.p[i];
         if (h->lease_action == action)
             lease_answer(k, h, a);
+        else if (h->list.action == action)
+            keeper_list_answer(k, &h->list, a);
+        else if (h->left_action == action)
+            left_answer(k, h, a);
         else if (h->action == action)
             work_answer(k, h, a);
         else
@@ -433,11 +616,13 @@ static void drain_it(struct keeper *k, struct hold *h, const struct slot *slot) 
             keeper_wake(k, k->now.mono + SEC(1));
         return;
     }
-    if (!n || n->phase != DRAIN_FAILED)
+    bool granted = slot->state == SLOT_GRANTED; /* nothing else comes of the end of this drain */
+    bool crowded = !granted && n && n->phase == DRAIN_DONE && keeper_late_pod(k, h->node);
+    if (!n || (n->phase != DRAIN_FAILED && !crowded && !(granted && drain_ended(n->phase))))
         return;
     /* A pod could not be evicted, for a reason that may be gone by now. */
     if (!h->drain_at)
-        h->drain_at = k->now.mono + SEC(DRAIN_AGAIN_S);
+        h->drain_at = k->now.mono + SEC(crowded ? 0 : DRAIN_AGAIN_S);
     if (h->drain_at > k->now.mono) {
         keeper_wake(k, h->drain_at);
         return;
@@ -446,6 +631,13 @@ static void drain_it(struct keeper *k, struct hold *h, const struct slot *slot) 
     h->draining = false;
     drain_drop(k->drain, h->node, "it is begun again");
     keeper_wake(k, k->now.mono + SEC(1));
+}
+
+/* No further pod is evicted; the cordon stays, and it is begun again. */
+static void pause_drain(struct keeper *k, struct hold *h) {
+    h->draining = false;
+    h->drain_at = 0;
+    drain_drop(k->drain, h->node, "it is paused");
 }
 
 static void hold_step(struct keeper *k, struct hold *h, const struct slot *slot) {
@@ -459,34 +651,55 @@ static void hold_step(struct keeper *k, struct hold *h, const struct slot *slot)
     case MAINT_ACT_DRAIN:
         if (node && keeper_is_cordoned(node, h->id))
             drain_it(k, h, slot);
-        else
+        else if (!keeper_is_taken_over(k, slot) ||
+                 (keeper_may_begin(k, slot) && gate_of(k, slot, CHECK_CORDON) == MAINT_PASS))
             work_begin(k, h, true);
         break;
     case MAINT_ACT_UNCORDON:
         work_begin(k, h, false);
         break;
     default:
-        break;
+        if (f.paused && h->draining && slot->state == SLOT_TAKEN)
+            pause_drain(k, h);
+        if (keeper_is_cleared(k, slot))
+            drain_it(k, h, slot);
+        if (node && is_disowned(slot, node)) {
+            work_begin(k, h, false);
+            h->disowns = h->work == WORK_READ;
+        }
     }
+}
+
+/* Where a store has their nodes depends on chance. */
+static int by_id(const void *a, const void *b) {
+    const struct hold *const *x = a, *const *y = b;
+    int c = strcmp((*x)->node, (*y)->node);
+    return c ? c : strcmp((*x)->id, (*y)->id);
 }
 
 /* A cordon for a holding that is over: of a leader that was frozen while it lost it. */
 static void sweep(struct keeper *k) {
-    _cleanup_free_ char *prefix = xasprintf("slot:%s:", k->opts.policy);
     const struct object *obj;
+    size_t had = k->holds.len;
     for (uint32_t i = 0; k->stirred && (obj = store_next(k->cluster->nodes, &i));) {
         const struct node *node = (const struct node *)obj;
         const char *record = map_get(node->meta.annotations, CORDON_ANNOTATION);
-        if (!record || !strstr(record, prefix))
+        const char *kept = map_get(node->meta.annotations, KEEPER_KEPT);
+        const struct slot *slot = slots_holder(&k->record.slots, node->meta.name);
+        if (kept && keeper_is_own_id(k, kept) && (!slot || !streq(slot->id, kept)))
+            hold_of(k, kept, node->meta.name);
+        if (!record || !strstr(record, "slot:"))
             continue;
         _cleanup_arena_ struct arena arena = ARENA_INIT;
         struct cordon c;
         cordon_of(node, &arena, &c);
-        const struct slot *slot = slots_holder(&k->record.slots, node->meta.name);
         for (size_t j = 0; j < c.n_holders; j++)
-            if (str_starts(c.holders[j].id, prefix) && (!slot || !streq(slot->id, c.holders[j].id)))
+            if (keeper_is_own_id(k, c.holders[j].id) &&
+                (!slot || !streq(slot->id, c.holders[j].id)))
                 hold_of(k, c.holders[j].id, node->meta.name);
     }
+    if (k->holds.len > had + 1)
+        qsort(k->holds.p + had, k->holds.len - had, sizeof *k->holds.p, by_id);
     k->stirred = false;
 }
 
@@ -498,7 +711,7 @@ static void orphan_step(struct keeper *k, struct hold *h) {
         return;
     if (!store_fresh(k->cluster->nodes, NULL, h->node))
         return;
-    h->seen = node && cordon_names(node, h->id);
+    h->seen = node && (cordon_names(node, h->id) || is_kept(node, h->id));
     if (h->seen)
         work_begin(k, h, false);
 }
@@ -515,9 +728,10 @@ void keeper_holds_step(struct keeper *k) {
         struct hold *h = k->holds.p[i];
         const struct slot *slot = slots_holder(s, h->node);
         bool mine = slot && streq(slot->id, h->id);
-        if (!mine || slot->state != SLOT_TAKEN)
-            if (!slot || mine || slot->state != SLOT_TAKEN)
-                drain_drop(k->drain, h->node, "its slot is not held for a drain any more");
+        if (!slot || (slot->state != SLOT_TAKEN && !keeper_is_cleared(k, slot))) {
+            drain_drop(k->drain, h->node, "its slot is not held for a drain any more");
+            h->draining = false; /* one that begins again begins anew */
+        }
         if (mine)
             hold_step(k, h, slot);
         else
@@ -535,6 +749,7 @@ void keeper_holds_step(struct keeper *k) {
 
 bool keeper_needs_pods(const struct keeper *k, const char *node) {
     const struct slots *s = keeper_slots(k);
-    const struct slot *slot = s && k->leads ? slots_holder(s, node) : NULL;
-    return slot && slot->state == SLOT_TAKEN;
+    const struct slot *slot = s ? slots_holder(s, node) : NULL;
+    /* Whoever answers looks whether a pod has come. */
+    return slot && (slot->state == SLOT_TAKEN ? k->leads : slot->state <= SLOT_GRANTED);
 }

@@ -2,31 +2,18 @@
  * done in it. */
 #include <stdlib.h>
 
-#include "base/jsonw.h"
-#include "base/suggest.h"
 #include "engine/keeper_internal.h"
 #include "model/version.h"
 
 enum {
     JOURNAL = 20,       /* transitions that are kept */
-    OPERATE_S = 900,    /* an operation that has shown nothing for so long has failed */
     BLOCKER_EVERY_S = 5 /* what it waits for is written so often, at most */
 };
 
 /* --- words --- */
 
-static enum operation operation_of(const char *word) {
-    for (unsigned i = 0; i < OPERATIONS; i++)
-        if (str_same(word, operation_word((enum operation)i)))
-            return (enum operation)i;
-    return OPERATIONS;
-}
-
 static enum maint_phase phase_of(const struct maintenance *m) {
-    for (unsigned i = 0; i < MAINT_PHASES; i++)
-        if (str_same(m->phase, maint_phases[i].word))
-            return (enum maint_phase)i;
-    return MAINT_PENDING;
+    return maint_phase_find(m->phase);
 }
 
 /* How it ends once it is undone: that is in the way that has led there. */
@@ -35,6 +22,12 @@ static enum maint_phase end_of(const struct maintenance *m) {
         if (maint_ways[i].to == MAINT_UNDOING && str_same(maint_ways[i].reason, m->phase_reason))
             return maint_way_end(&maint_ways[i]);
     return MAINT_FAILED;
+}
+
+/* By the last step that is written down. */
+static enum maint_phase came_from(const struct maintenance *m) {
+    size_t n = list_len(m->journal);
+    return n ? maint_phase_find(m->journal[n - 1].from) : MAINT_PENDING;
 }
 
 static enum maint_word word_of(const struct maintenance *m) {
@@ -47,13 +40,6 @@ static enum maint_word word_of(const struct maintenance *m) {
                                  : MAINT_SAYS_ABORT;
 }
 
-static bool has_finalizer(const struct maintenance *m) {
-    for (size_t i = 0; i < list_len(m->meta.finalizers); i++)
-        if (streq(m->meta.finalizers[i], KEEPER_FINALIZER))
-            return true;
-    return false;
-}
-
 /* --- the list --- */
 
 static struct upkeep *find(const struct keeper *k, const char *name) {
@@ -63,10 +49,58 @@ static struct upkeep *find(const struct keeper *k, const char *name) {
     return NULL;
 }
 
+/* NULL: it is gone, and another of that name is not it. */
+static const struct maintenance *object_of(const struct keeper *k, const struct upkeep *u) {
+    const struct object *obj = store_get(k->opts.maintenances, NULL, u->name);
+    return obj && streq(strna(obj->meta.uid), u->uid) ? (const struct maintenance *)obj : NULL;
+}
+
+/* One is kept after its object is gone, for as long as something is under way for it. */
 struct upkeep *keeper_upkeep_of(const struct keeper *k, const struct slot *slot) {
-    return str_starts(slot->by, KEEPER_BY_MAINTENANCE)
-               ? find(k, slot->by + strlen(KEEPER_BY_MAINTENANCE))
-               : NULL;
+    struct upkeep *u = str_starts(slot->by, KEEPER_BY_MAINTENANCE)
+                           ? find(k, slot->by + strlen(KEEPER_BY_MAINTENANCE))
+                           : NULL;
+    return u && object_of(k, u) ? u : NULL;
+}
+
+bool keeper_holds_for(const struct keeper *k, const struct maintenance *m) {
+    const struct slots *s = keeper_slots(k);
+    const struct slot *slot = s ? slots_holder(s, strna(m->node)) : NULL;
+    return slot && keeper_is_upkeep(slot) &&
+           streq(slot->by + strlen(KEEPER_BY_MAINTENANCE), m->meta.name);
+}
+
+/* The Maintenance that a slot is held for. */
+static const struct maintenance *held_for(const struct keeper *k, const struct slot *slot) {
+    const char *name = slot->by + strlen(KEEPER_BY_MAINTENANCE);
+    const struct object *obj =
+        k->opts.maintenances ? store_get(k->opts.maintenances, NULL, name) : NULL;
+    return (const struct maintenance *)obj;
+}
+
+bool keeper_goes_by_itself(const struct keeper *k, const struct slot *slot) {
+    const struct maintenance *m = keeper_is_upkeep(slot) ? held_for(k, slot) : NULL;
+    return !keeper_is_upkeep(slot) || (m && m->executor && m->executor->fleetlock);
+}
+
+bool keeper_has_begun(const struct keeper *k, const struct slot *slot) {
+    const struct upkeep *u = keeper_upkeep_of(k, slot);
+    const struct maintenance *m = u ? object_of(k, u) : NULL;
+    enum maint_phase phase = m ? phase_of(m) : MAINT_GRANTED;
+    bool first = phase == MAINT_GRANTED && u && u->work == MAINT_WORK_NONE;
+    bool again = phase == MAINT_OPERATING && u->operates;
+    bool held = str_same(slot->operation, operation_word(OPERATION_DRAIN));
+    return held || !(first || again);
+}
+
+bool keeper_seems_left(const struct keeper *k, const struct slot *slot) {
+    return keeper_is_upkeep(slot) && !held_for(k, slot);
+}
+
+const char *keeper_paused(const struct keeper *k, const struct slot *slot) {
+    const struct upkeep *u = keeper_upkeep_of(k, slot);
+    const struct maintenance *m = u ? object_of(k, u) : NULL;
+    return k->stopped ? k->stopped : m && m->paused == 1 ? "its Maintenance is paused" : NULL;
 }
 
 bool keeper_is_upkeep(const struct slot *slot) {
@@ -78,6 +112,7 @@ static void upkeep_free(struct upkeep *u) {
     free(u->uid);
     free(u->version);
     free(u->failure);
+    free(u->why);
     free(u);
 }
 
@@ -85,10 +120,6 @@ void keeper_upkeeps_done(struct keeper *k) {
     for (size_t i = 0; i < k->upkeeps.len; i++)
         upkeep_free(k->upkeeps.p[i]);
     vec_done(&k->upkeeps);
-}
-
-static const struct maintenance *object_of(const struct keeper *k, const struct upkeep *u) {
-    return (const struct maintenance *)store_get(k->opts.maintenances, NULL, u->name);
 }
 
 /* Its slot, if it is its own. */
@@ -105,35 +136,113 @@ static bool is_current(const struct upkeep *u, const struct maintenance *m) {
 
 /* --- facts --- */
 
-static bool operation_failed(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                             enum maint_phase phase) {
-    if (phase != MAINT_OPERATING)
-        return false;
-    int64_t due = m->since + SEC(OPERATE_S);
-    if (k->now.wall < due) {
-        keeper_wake(k, k->now.mono + (due - k->now.wall));
-        return u->work == MAINT_WORK_FAILED;
+/* What was begun has to show by then; one that was shut down may be off for as long as somebody
+ * wants, and is waited for. */
+int64_t keeper_upkeep_due(const struct keeper *k, const struct upkeep *u,
+                          const struct maintenance *m, enum maint_phase phase,
+                          const struct maint_facts *f) {
+    bool off = f->operation == OPERATION_SHUTDOWN && f->node_down;
+    if (!k->opts.return_timeout)
+        return 0;
+    switch (phase) {
+    case MAINT_DRAINED:
+        return u->asked_by;
+    case MAINT_GRANTED:
+        return f->by_request ? m->since + k->opts.return_timeout : 0;
+    case MAINT_OPERATING:
+        return MAX_OF(m->since, u->held_at) + k->opts.return_timeout;
+    case MAINT_RETURNING:
+        return off ? 0 : m->since + k->opts.return_timeout;
+    default:
+        return 0;
     }
-    if (!u->failure)
-        u->failure = xstrdup("nothing has come of it in time");
-    return true;
+}
+
+/* A client that is not told because of a pause, or of a gate, is not late. */
+static void count_client(struct keeper *k, struct upkeep *u, enum maint_phase phase,
+                         const struct maint_facts *f) {
+    if (phase != MAINT_DRAINED || f->paused || f->to_operate != MAINT_PASS)
+        u->asked_by = 0;
+    else if (!u->asked_by)
+        u->asked_by = k->now.wall + k->opts.return_timeout;
+}
+
+/* Nobody is at work on it, and it is up, without a break for as long as a node has to stay in its
+ * boot that reports without having rebooted. Whoever takes over begins to count anew. */
+static bool stays_up(struct keeper *k, struct upkeep *u, enum maint_phase phase,
+                     const struct maint_facts *f) {
+    bool under_way = phase == MAINT_OPERATING || phase == MAINT_RETURNING;
+    bool works = u->operates || u->work == MAINT_WORK_BEGUN;
+    bool same = f->slot && f->node_there && str_same(f->slot->boot, f->node_boot);
+    if (!under_way || works || !same || !f->node_ready) {
+        u->up_at = 0;
+        return false;
+    }
+    if (!u->up_at)
+        u->up_at = k->now.mono;
+    if (k->now.mono >= u->up_at + k->opts.same_boot)
+        return true;
+    keeper_wake(k, u->up_at + k->opts.same_boot);
+    return false;
+}
+
+static void time_facts(struct keeper *k, struct upkeep *u, const struct maintenance *m,
+                       enum maint_phase phase, struct maint_facts *f) {
+    count_client(k, u, phase, f);
+    if (f->again && f->paused)
+        u->held_at = k->now.wall;
+    int64_t due = keeper_upkeep_due(k, u, m, phase, f);
+    f->overdue = due && k->now.wall >= due;
+    if (due && !f->overdue)
+        keeper_wake(k, k->now.mono + (due - k->now.wall));
+    f->still_up = stays_up(k, u, phase, f);
+    int64_t clear = m->since + SEC(MAINT_DOUBT_S);
+    f->doubtful = phase == MAINT_HALTED && str_same(m->phase_reason, "OperationFailed") &&
+                  k->now.wall < clear;
+    if (f->doubtful)
+        keeper_wake(k, k->now.mono + (clear - k->now.wall));
+}
+
+const char *keeper_upkeep_unclear(const struct keeper *k, const struct maintenance *m) {
+    return k->opts.unclear ? k->opts.unclear(k->opts.arg, m) : NULL;
+}
+
+const char *keeper_upkeep_waits(const struct keeper *k, const struct upkeep *u) {
+    const struct maintenance *m = object_of(k, u);
+    return m && phase_of(m) <= MAINT_QUEUED && !m->meta.deleted ? m->node : NULL;
+}
+
+enum maint_gate keeper_upkeep_gate(const struct keeper *k, const struct maintenance *m,
+                                   enum check_when at, struct arena *arena,
+                                   struct gate_answer *out) {
+    const char *by = arena_printf(arena, KEEPER_BY_MAINTENANCE "%s", m->meta.name);
+    return keeper_gate(k, &(struct gate_who){m->node, m->operation, by}, at, arena, out);
 }
 
 void keeper_upkeep_facts(struct keeper *k, struct upkeep *u, struct maint_facts *f) {
     const struct maintenance *m = object_of(k, u);
     enum maint_phase phase = phase_of(m);
-    f->operation = operation_of(m->operation);
+    f->operation = operation_find(m->operation);
     f->by_request = m->executor && m->executor->fleetlock;
     f->cancelled = m->meta.deleted;
-    f->paused = m->paused == 1;
+    f->paused = f->paused || m->paused == 1;
     f->asks = true;
+    if (phase <= MAINT_QUEUED) {
+        _cleanup_arena_ struct arena arena = ARENA_INIT;
+        struct gate_answer answer;
+        bool stays = phase == MAINT_QUEUED && k->checks && k->checks->unread;
+        f->to_cordon = keeper_upkeep_unclear(k, m) ? MAINT_WAIT
+                       : stays                     ? MAINT_PASS
+                               : keeper_upkeep_gate(k, m, CHECK_CORDON, &arena, &answer);
+    }
     f->word = word_of(m);
     f->work = u->work;
     /* Whoever led before may have begun it, and nobody does it twice. */
     if (phase == MAINT_OPERATING && u->work == MAINT_WORK_NONE)
         f->work = MAINT_WORK_BEGUN;
-    if (operation_failed(k, u, m, phase))
-        f->work = MAINT_WORK_FAILED;
+    f->again = phase == MAINT_OPERATING && u->operates;
+    f->hasty = phase == MAINT_UNDOING && came_from(m) < MAINT_GRANTED;
+    time_facts(k, u, m, phase, f);
 }
 
 enum maint_act keeper_upkeep_act(struct keeper *k, struct upkeep *u, const struct maint_facts *f) {
@@ -159,26 +268,13 @@ static void patch(struct keeper *k, struct upkeep *u, const char *subresource,
                                              .grace = -1});
 }
 
-static void begin_patch(struct jsonw *w, struct str *body, const struct maintenance *m) {
-    jsonw_init(w, body, false);
-    jsonw_begin(w, '{');
-    jsonw_kbegin(w, "metadata", '{');
-    jsonw_kstr(w, "resourceVersion", strna(m->meta.version));
-}
-
 /* The finalizer keeps the object until the node is what it was. */
 static void write_finalizer(struct keeper *k, struct upkeep *u, const struct maintenance *m,
                             bool on) {
     _cleanup_str_ struct str body = STR_INIT;
     struct jsonw w;
-    begin_patch(&w, &body, m);
-    jsonw_kbegin(&w, "finalizers", '[');
-    for (size_t i = 0; i < list_len(m->meta.finalizers); i++)
-        if (!streq(m->meta.finalizers[i], KEEPER_FINALIZER))
-            jsonw_str(&w, m->meta.finalizers[i]);
-    if (on)
-        jsonw_str(&w, KEEPER_FINALIZER);
-    jsonw_end(&w);
+    own_patch_begin(&w, &body, &m->meta);
+    own_write_finalizers(&w, &m->meta, KEEPER_FINALIZER, on);
     jsonw_end(&w);
     jsonw_end(&w);
     patch(k, u, NULL, &body);
@@ -188,7 +284,7 @@ static void write_finalizer(struct keeper *k, struct upkeep *u, const struct mai
 static void take_word_off(struct keeper *k, struct upkeep *u, const struct maintenance *m) {
     _cleanup_str_ struct str body = STR_INIT;
     struct jsonw w;
-    begin_patch(&w, &body, m);
+    own_patch_begin(&w, &body, &m->meta);
     jsonw_kbegin(&w, "annotations", '{');
     jsonw_key(&w, OWN_WORD_ANNOTATION);
     jsonw_null(&w);
@@ -198,42 +294,20 @@ static void take_word_off(struct keeper *k, struct upkeep *u, const struct maint
     patch(k, u, NULL, &body);
 }
 
-static void write_time(struct jsonw *w, const char *key, int64_t at) {
-    char buf[TIMEFMT_LEN];
-    jsonw_kstr(w, key, time_format(at, false, buf));
-}
-
-static void write_condition(struct jsonw *w, const struct maintenance *m, int64_t now,
-                            const char *type, bool is, const char *reason, const char *message) {
-    const char *status = is ? "True" : "False";
-    int64_t since = now;
-    for (size_t i = 0; i < list_len(m->conditions); i++)
-        if (str_same(m->conditions[i].c.type, type) && str_same(m->conditions[i].c.status, status))
-            since = m->conditions[i].c.changed;
-    jsonw_begin(w, '{');
-    jsonw_kstr(w, "type", type);
-    jsonw_kstr(w, "status", status);
-    jsonw_kstr(w, "reason", reason);
-    jsonw_kstr(w, "message", message);
-    write_time(w, "lastTransitionTime", since);
-    jsonw_kint(w, "observedGeneration", m->meta.generation);
-    jsonw_end(w);
-}
-
 static void write_journal(struct jsonw *w, const struct maintenance *m, enum maint_phase from,
                           const struct maint_way *way, int64_t now) {
     size_t had = list_len(m->journal), skip = had >= JOURNAL ? had - JOURNAL + 1 : 0;
     jsonw_kbegin(w, "journal", '[');
     for (size_t i = skip; i < had; i++) {
         jsonw_begin(w, '{');
-        write_time(w, "time", m->journal[i].time);
+        own_write_time(w, "time", m->journal[i].time);
         jsonw_kopt(w, "from", m->journal[i].from);
         jsonw_kstr(w, "to", strna(m->journal[i].to));
         jsonw_kopt(w, "reason", m->journal[i].reason);
         jsonw_end(w);
     }
     jsonw_begin(w, '{');
-    write_time(w, "time", now);
+    own_write_time(w, "time", now);
     jsonw_kstr(w, "from", maint_phases[from].word);
     jsonw_kstr(w, "to", maint_phases[way->to].word);
     jsonw_kstr(w, "reason", way->reason);
@@ -241,21 +315,42 @@ static void write_journal(struct jsonw *w, const struct maintenance *m, enum mai
     jsonw_end(w);
 }
 
+/* What it was undone for, which its end is for, too. */
+static const struct maint_way *cause_of(const struct maintenance *m, const struct maint_way *way) {
+    for (size_t i = 0; maint_ended(way->to) && i < n_maint_ways; i++)
+        if (way->from == MAINT_UNDOING && maint_ways[i].to == MAINT_UNDOING &&
+            str_same(maint_ways[i].reason, m->phase_reason))
+            return &maint_ways[i];
+    return way;
+}
+
+/* Whoever has carried it out tells more than the way does. */
+static const char *why_of(const struct upkeep *u, const struct maint_way *way,
+                          const struct maint_way *cause, struct arena *arena) {
+    if (u->failure && streq(way->reason, "OperationFailed"))
+        return u->failure;
+    bool gone = cause != way && streq(cause->reason, "NodeGone");
+    return cause == way || gone ? cause->meaning
+                                : arena_printf(arena, "%s %s", cause->meaning, way->meaning);
+}
+
 /* A step on the way. */
 static void write_way(struct keeper *k, struct upkeep *u, const struct maintenance *m,
                       const struct maint_way *way, const struct maint_facts *f) {
     _cleanup_str_ struct str body = STR_INIT;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct jsonw w;
-    const char *why = way->to == MAINT_HALTED && u->failure ? u->failure : way->meaning;
+    const struct maint_way *cause = cause_of(m, way);
+    const char *why = why_of(u, way, cause, &arena);
     bool complete = way->to == MAINT_COMPLETE,
          failed = way->to == MAINT_FAILED || way->to == MAINT_CANCELLED;
-    begin_patch(&w, &body, m);
+    own_patch_begin(&w, &body, &m->meta);
     jsonw_end(&w);
     jsonw_kbegin(&w, "status", '{');
     jsonw_kint(&w, "observedGeneration", m->meta.generation);
     jsonw_kstr(&w, "phase", maint_phases[way->to].word);
-    jsonw_kstr(&w, "reason", way->reason);
-    write_time(&w, "since", k->now.wall);
+    jsonw_kstr(&w, "reason", cause->reason);
+    own_write_time(&w, "since", k->now.wall);
     if (f->slot) {
         jsonw_kstr(&w, "slot", f->slot->id);
         jsonw_kopt(&w, "bootBefore", f->slot->boot);
@@ -266,91 +361,92 @@ static void write_way(struct keeper *k, struct upkeep *u, const struct maintenan
     jsonw_key(&w, "blocker");
     jsonw_null(&w);
     jsonw_kbegin(&w, "conditions", '[');
-    write_condition(&w, m, k->now.wall, "Complete", complete, way->reason, complete ? why : "");
-    write_condition(&w, m, k->now.wall, "Failed", failed, way->reason, failed ? why : "");
-    write_condition(&w, m, k->now.wall, "Progressing", !complete && !failed, way->reason, why);
+    const struct own_said said[] = {
+        {"Complete", complete, cause->reason, complete ? why : ""},
+        {"Failed", failed, cause->reason, failed ? why : ""},
+        {"Progressing", !complete && !failed, cause->reason, why},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(said); i++)
+        own_write_condition(&w, m->conditions, m->meta.generation, k->now.wall, &said[i]);
     jsonw_end(&w);
     write_journal(&w, m, phase_of(m), way, k->now.wall);
     jsonw_end(&w);
     jsonw_end(&w);
     patch(k, u, "status", &body);
     u->told = way;
-    if (way->to == MAINT_OPERATING)
-        u->operates = u->work == MAINT_WORK_BEGUN || way->from == MAINT_HALTED;
+    str_replace(&u->why, why);
+    u->since = m->since;
+    if (way->to == MAINT_OPERATING) /* one that goes by itself is only waited for again */
+        u->operates = !f->by_request && (u->work == MAINT_WORK_BEGUN || way->from == MAINT_HALTED);
 }
 
 /* --- why it waits --- */
 
-struct wait {
-    enum blocker_code code;
-    const char *object, *message;
-};
-
-static bool waits_for(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                      enum maint_phase phase, struct wait *out, struct str *text) {
-    const struct drain_node *n = drain_node(k->drain, m->node);
-    const struct drain_blocker *b = n ? keeper_blocker_of(n) : NULL;
-    if (phase == MAINT_DRAINING && b) {
-        *out = (struct wait){b->code, b->object, b->message};
-        return true;
-    }
-    if (phase == MAINT_QUEUED) {
-        const struct slots *s = &k->record.slots;
-        str_addf(text, "%zu of %zu slots of policy %s are held", s->list.len, keeper_limit(k),
-                 k->opts.policy);
-        for (size_t i = 0; i < s->list.len && i < 3; i++)
-            str_addf(text, "%s%s", i ? ", " : ": ", s->list.p[i].node);
-        *out = (struct wait){BLOCKER_MAX_UNAVAILABLE, "", str_get(text)};
-        return true;
-    }
-    (void)u;
-    return false;
-}
-
-/* What it waits for, if that is another than is written there. */
-static void write_blocker(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                          enum maint_phase phase) {
-    _cleanup_str_ struct str text = STR_INIT, body = STR_INIT;
-    struct wait wait;
-    bool waits = waits_for(k, u, m, phase, &wait, &text);
-    const struct own_blocker *was = m->blocker;
-    if (!waits && !was)
+/* What it waits for, if that is another than is written there. NULL: nothing. */
+static void put_blocker(struct keeper *k, struct upkeep *u, const struct maintenance *m,
+                        enum maint_phase phase, const struct own_wait *wait) {
+    _cleanup_str_ struct str body = STR_INIT;
+    /* That one goes on, or stands still, is not news that can wait. */
+    bool silent = !m->blocker || str_empty(m->blocker->code);
+    if (own_blocker_is(m->blocker, wait))
         return;
-    if (waits && was && str_same(was->code, blocker_row(wait.code)->name) &&
-        str_same(was->object, wait.object) && str_same(was->message, wait.message))
-        return;
-    if (u->blocker_at > k->now.mono) {
+    if (u->blocker_at > k->now.mono && !(silent && phase == MAINT_HALTED)) {
         keeper_wake(k, u->blocker_at);
         return;
     }
     u->blocker_at = k->now.mono + SEC(BLOCKER_EVERY_S);
     struct jsonw w;
-    begin_patch(&w, &body, m);
+    own_patch_begin(&w, &body, &m->meta);
     jsonw_end(&w);
     jsonw_kbegin(&w, "status", '{');
-    jsonw_key(&w, "blocker");
-    if (waits) {
-        bool same = was && str_same(was->code, blocker_row(wait.code)->name);
-        jsonw_begin(&w, '{');
-        jsonw_kstr(&w, "code", blocker_row(wait.code)->name);
-        jsonw_kopt(&w, "object", wait.object);
-        jsonw_kstr(&w, "message", wait.message);
-        jsonw_kstr(&w, "hint", blocker_row(wait.code)->hint);
-        write_time(&w, "since", same && was->since ? was->since : k->now.wall);
-        jsonw_end(&w);
-    } else {
-        jsonw_null(&w);
-    }
+    if (str_empty(m->phase)) /* it has not gone anywhere yet */
+        jsonw_kstr(&w, "phase", maint_phases[phase].word);
+    own_write_blocker(&w, m->blocker, wait, k->now.wall);
     jsonw_end(&w);
     jsonw_end(&w);
     patch(k, u, "status", &body);
 }
 
+static void write_blocker(struct keeper *k, struct upkeep *u, const struct maintenance *m,
+                          enum maint_phase phase, const struct maint_facts *f) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct own_wait wait;
+    bool waits = keeper_upkeep_wait(k, u, m, phase, f, &arena, &wait);
+    put_blocker(k, u, m, phase, waits ? &wait : NULL);
+}
+
 /* --- steps --- */
 
-/* One that is skipped is so until its node is Ready. */
-static bool still_heard(enum maint_phase phase, enum maint_word word) {
-    return phase == MAINT_HALTED || (phase == MAINT_RETURNING && word == MAINT_SAYS_SKIP);
+/* One that is skipped is so until its node is Ready, or late. What is said about one that is under
+ * way is kept until it is clear whether its node goes; what has led there was heard: one word, one
+ * try. */
+static bool still_heard(const struct maintenance *m, enum maint_phase phase,
+                        const struct maint_facts *f) {
+    if (phase == MAINT_OPERATING)
+        return f->word != MAINT_SAYS_RETRY || !str_same(m->phase_reason, "Retried");
+    if (phase == MAINT_RETURNING)
+        return f->word == MAINT_SAYS_SKIP ? !f->overdue : !str_same(m->phase_reason, "Skipped");
+    return phase == MAINT_HALTED;
+}
+
+/* The record, the stop of everything and the pods of the node were read after it was asked for;
+ * once. */
+static bool is_sure(struct keeper *k, struct upkeep *u, const struct maintenance *m) {
+    if (!u->sure) {
+        u->sure = keeper_want_read(k);
+        u->list.done = false;
+    }
+    if (!keeper_list_pods(k, &u->list, m->node) || k->reads_done < u->sure)
+        return false;
+    u->sure = 0;
+    return true;
+}
+
+static void operate(struct keeper *k, struct upkeep *u, const struct maintenance *m) {
+    u->operates = false;
+    u->work = MAINT_WORK_BEGUN;
+    mem_clear(&u->failure);
+    k->opts.operate(k->opts.arg, k, m);
 }
 
 static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m) {
@@ -360,11 +456,12 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
         return;
     }
     if (maint_ended(phase)) {
-        if (has_finalizer(m))
+        bool needed = k->opts.needed && k->opts.needed(k->opts.arg, m);
+        if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)
             write_finalizer(k, u, m, false);
         return;
     }
-    if (!has_finalizer(m)) {
+    if (!own_has_finalizer(&m->meta, KEEPER_FINALIZER)) {
         if (!m->meta.deleted)
             write_finalizer(k, u, m, true);
         return;
@@ -379,24 +476,29 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
         write_way(k, u, m, way, &f);
         return;
     }
-    if (phase == MAINT_OPERATING && u->operates) {
+    if (f.again && f.cancelled) { /* nobody begins it any more; somebody may have, before */
         u->operates = false;
-        u->work = MAINT_WORK_BEGUN;
-        mem_clear(&u->failure);
-        k->opts.operate(k->opts.arg, k, m);
+        u->work = MAINT_WORK_NONE;
         keeper_stir(k);
         return;
     }
-    if (f.word && !still_heard(phase, f.word)) {
+    bool held = k->opts.held && k->opts.held(k->opts.arg);
+    bool begins = !held && maint_act(phase, &f) == MAINT_ACT_OPERATE && u->work == MAINT_WORK_NONE;
+    bool operates = f.again && !f.lifted && !f.paused && !f.crowded && f.to_operate == MAINT_PASS;
+    if (!begins && !operates)
+        u->sure = 0;
+    else if (!is_sure(k, u, m))
+        return; /* that nothing is paused, and no pod has come */
+    if (operates)
+        operate(k, u, m);
+    else if (f.word && !still_heard(m, phase, &f))
         take_word_off(k, u, m);
-        return;
-    }
-    if (maint_act(phase, &f) == MAINT_ACT_OPERATE && u->work == MAINT_WORK_NONE) {
+    else if (begins)
         u->work = MAINT_WORK_BEGUN; /* its phase is written first */
+    else
+        write_blocker(k, u, m, phase, &f);
+    if (begins || operates)
         keeper_stir(k);
-        return;
-    }
-    write_blocker(k, u, m, phase);
 }
 
 /* Those whose objects are gone; another of that name has nothing of the old one. */
@@ -404,8 +506,7 @@ static void forget(struct keeper *k) {
     size_t kept = 0;
     for (size_t i = 0; i < k->upkeeps.len; i++) {
         struct upkeep *u = k->upkeeps.p[i];
-        const struct maintenance *m = object_of(k, u);
-        if (u->action || (m && streq(strna(m->meta.uid), u->uid)))
+        if (u->action || u->list.action || object_of(k, u))
             k->upkeeps.p[kept++] = u;
         else
             upkeep_free(u);
@@ -413,10 +514,15 @@ static void forget(struct keeper *k) {
     k->upkeeps.len = kept;
 }
 
-void keeper_upkeeps_step(struct keeper *k) {
+/* Where a store has them depends on chance. */
+static int by_name(const void *a, const void *b) {
+    const struct upkeep *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static void take_in(struct keeper *k) {
     const struct object *obj;
-    if (!k->opts.maintenances || !store_synced(k->opts.maintenances))
-        return;
+    bool more = false;
     forget(k); /* before any step: they look for each other */
     for (uint32_t i = 0; (obj = store_next(k->opts.maintenances, &i));) {
         const struct maintenance *m = (const struct maintenance *)obj;
@@ -426,7 +532,36 @@ void keeper_upkeeps_step(struct keeper *k) {
         u->name = xstrdup(m->meta.name);
         u->uid = xstrdup(strna(m->meta.uid));
         *vec_push(&k->upkeeps) = u;
+        more = true;
     }
+    if (more)
+        qsort(k->upkeeps.p, k->upkeeps.len, sizeof *k->upkeeps.p, by_name);
+}
+
+void keeper_upkeeps_stuck(struct keeper *k) {
+    if (!k->opts.maintenances || !store_synced(k->opts.maintenances))
+        return;
+    take_in(k);
+    _cleanup_free_ char *object = xasprintf("configmap/%s", k->map),
+                        *text = xasprintf("the record of its policy's slots cannot be read: %s",
+                                          k->record.trouble);
+    const struct own_wait wait = own_wait_for(BLOCKER_RECORD_UNREADABLE, object, text);
+    for (size_t i = 0; i < k->upkeeps.len; i++) {
+        struct upkeep *u = k->upkeeps.p[i];
+        const struct maintenance *m = object_of(k, u);
+        if (!m || !is_current(u, m) || maint_ended(phase_of(m)))
+            continue;
+        if (u->not_before > k->now.mono)
+            keeper_wake(k, u->not_before);
+        else
+            put_blocker(k, u, m, phase_of(m), &wait);
+    }
+}
+
+void keeper_upkeeps_step(struct keeper *k) {
+    if (!k->opts.maintenances || !store_synced(k->opts.maintenances))
+        return;
+    take_in(k);
     for (size_t i = 0; i < k->upkeeps.len; i++) {
         const struct maintenance *m = object_of(k, k->upkeeps.p[i]);
         if (m && is_current(k->upkeeps.p[i], m))
@@ -449,7 +584,8 @@ static bool withdraw(const struct keeper *k, struct slots *s) {
         const struct object *obj =
             ours ? store_get(k->opts.maintenances, NULL, wish->by + strlen(KEEPER_BY_MAINTENANCE))
                  : NULL;
-        if (!ours || (obj && asks((const struct maintenance *)obj)))
+        if (!ours || (obj && asks((const struct maintenance *)obj) &&
+                      k->opts.owns(k->opts.arg, k, (const struct maintenance *)obj)))
             s->waiting.p[kept++] = *wish;
     }
     s->waiting.len = kept;
@@ -474,9 +610,33 @@ bool keeper_upkeeps_change(struct keeper *k, struct slots *s, struct arena *aren
     return changed;
 }
 
+/* Its phase is written. */
+static void tell_way(struct keeper *k, const struct upkeep *u, const struct maintenance *m) {
+    const struct maint_way *way = u->told;
+    _cleanup_free_ char *by = xasprintf(KEEPER_BY_MAINTENANCE "%s", u->name);
+    bool halted = way->to == MAINT_HALTED;
+    keeper_tell(k,
+                (struct keeper_note){.node = m->node,
+                                     .maintenance = u->name,
+                                     .by = by,
+                                     .operation = m->operation,
+                                     .slot = slot_of(k, u, m),
+                                     .reason = way->reason,
+                                     .warning = halted || way->to == MAINT_FAILED,
+                                     .moves = true,
+                                     .from = way->from,
+                                     .to = way->to,
+                                     .since = u->since},
+                "is %s by maintenance %s: %s", maint_phases[way->to].word, u->name, strna(u->why));
+}
+
 bool keeper_upkeeps_answer(struct keeper *k, uint64_t action, const struct answer *a) {
     for (size_t i = 0; i < k->upkeeps.len; i++) {
         struct upkeep *u = k->upkeeps.p[i];
+        if (u->list.action == action) {
+            keeper_list_answer(k, &u->list, a);
+            return true;
+        }
         if (u->action != action)
             continue;
         u->action = 0;
@@ -484,10 +644,7 @@ bool keeper_upkeeps_answer(struct keeper *k, uint64_t action, const struct answe
             str_replace(&u->version, a->obj->meta.version);
             u->tries = 0;
             if (u->told)
-                keeper_tell(k, ((const struct maintenance *)a->obj)->node,
-                            u->told->to == MAINT_HALTED || u->told->to == MAINT_FAILED,
-                            u->told->reason, "is %s by maintenance %s: %s",
-                            maint_phases[u->told->to].word, u->name, u->told->meaning);
+                tell_way(k, u, (const struct maintenance *)a->obj);
         } else {
             /* What has not begun can still be taken back, or paused. */
             if (u->operates && u->told && u->told->from == MAINT_GRANTED)
@@ -505,9 +662,8 @@ void keeper_operated(struct keeper *k, const char *name, const char *failure) {
     struct upkeep *u = find(k, name);
     if (!u)
         return;
-    if (failure) {
-        u->work = MAINT_WORK_FAILED;
+    u->work = failure ? MAINT_WORK_FAILED : MAINT_WORK_DONE;
+    if (failure)
         str_replace(&u->failure, failure);
-    }
     keeper_stir(k);
 }

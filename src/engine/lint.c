@@ -6,8 +6,11 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "engine/attached.h"
 #include "engine/budget.h"
+#include "engine/guard.h"
 #include "engine/lint_internal.h"
+#include "engine/moveout.h"
 #include "engine/podrole.h"
 #include "engine/rules.h"
 
@@ -28,6 +31,11 @@ static const struct lint_row rows[] = {
     [LINT_MIN_ALL] = {"min-available-all", LINT_NEVER, BLOCKER_PDB_UNSATISFIABLE,
                       "budget needs all replicas that there are",
                       "budgets need all replicas that there are"},
+    [LINT_UNCOUNTED] = {"counts-no-pods", LINT_NEVER, BLOCKER_PDB_UNSATISFIABLE,
+                        "budget counts none of its pods, which have no controller, and so allows "
+                        "nothing",
+                        "budgets count none of their pods, which have no controller, and so allow "
+                        "nothing"},
     [LINT_SYNC_FAILED] = {"budget-not-computed", LINT_NEVER, BLOCKER_PDB_SYNC_FAILED,
                           "budget cannot be computed by its controller",
                           "budgets cannot be computed by their controller"},
@@ -68,6 +76,10 @@ static const struct lint_row rows[] = {
     [LINT_JOB] = {"wait-completed", LINT_WAITS, BLOCKER_JOB_RUNNING,
                   "pod is marked as to be waited for until it has finished",
                   "pods are marked as to be waited for until they have finished"},
+    [LINT_NAMESPACE] = {"namespace-terminating", LINT_WAITS, BLOCKER_NAMESPACE_TERMINATING,
+                        "namespace is being deleted: its pods go with it, they are not evicted",
+                        "namespaces are being deleted: their pods go with them, they are not "
+                        "evicted"},
     [LINT_STUCK] = {"terminating-stuck", LINT_WAITS, BLOCKER_TERMINATING_STUCK,
                     "pod should have stopped long ago and still terminates",
                     "pods should have stopped long ago and still terminate"},
@@ -78,12 +90,21 @@ static const struct lint_row rows[] = {
                         "workload has pods with a finalizer: a drain waits until that is taken off",
                         "workloads have pods with a finalizer: a drain waits until that is taken "
                         "off"},
+    [LINT_ATTACHED] = {"volume-still-attached", LINT_WAITS, BLOCKER_VOLUME_ATTACHED,
+                       "node has volumes that no pod there uses, and that do not get off it",
+                       "nodes have volumes that no pod there uses, and that do not get off them"},
     [LINT_ORDERED] = {"ordered-stuck", LINT_DOWN, BLOCKER_NOT_RESCHEDULED,
                       "StatefulSet makes no pod anew before an earlier one is ready",
                       "StatefulSets make no pod anew before an earlier one is ready"},
     [LINT_NO_ROOM] = {"no-room", LINT_DOWN, BLOCKER_NO_ROOM,
                       "workload finds no room elsewhere: evicted, its pods stay Pending",
                       "workloads find no room elsewhere: evicted, their pods stay Pending"},
+    [LINT_JOB_FAILS] = {"job-would-fail", LINT_DOWN, BLOCKER_JOB_WOULD_FAIL,
+                        "Job fails for good when a drain evicts its pods",
+                        "Jobs fail for good when a drain evicts their pods"},
+    [LINT_UNMADE] = {"replacement-refused", LINT_DOWN, BLOCKER_REPLACEMENT_REFUSED,
+                     "workload cannot make its pods again: evicted, they are gone",
+                     "workloads cannot make their pods again: evicted, they are gone"},
     [LINT_LOCAL] = {"local-volume", LINT_DOWN, BLOCKER_LOCAL_PV,
                     "workload has its data on a disk of the node: its pods stay Pending until the "
                     "node is back",
@@ -92,6 +113,15 @@ static const struct lint_row rows[] = {
     [LINT_RETURNS] = {"tolerates-cordon", LINT_WAITS, BLOCKER_RETURNS,
                       "workload tolerates cordons: its pods may come back to the node",
                       "workloads tolerate cordons: their pods may come back to the node"},
+    [LINT_SCHEDULER] = {"other-scheduler", LINT_REMARK, BLOCKER_OTHER_SCHEDULER,
+                        "workload has a scheduler of its own: whether there is room is not known",
+                        "workloads have a scheduler of their own: whether there is room is not "
+                        "known"},
+    [LINT_GUARD] = {"operator-guard", LINT_REMARK, WHY_NO_CODE,
+                    "budget is an operator's own: it lets go by itself when a node is cordoned and "
+                    "its data is safe",
+                    "budgets are operators' own: they let go by themselves when a node is cordoned "
+                    "and their data is safe"},
     [LINT_NOTHING] = {"selects-nothing", LINT_REMARK, WHY_NO_CODE,
                       "budget selects no pod, and so guards nothing",
                       "budgets select no pod, and so guard nothing"},
@@ -99,6 +129,14 @@ static const struct lint_row rows[] = {
 
 const struct lint_row *lint_row(enum lint_cause cause) {
     return &rows[cause];
+}
+
+enum severity lint_severity(enum lint_cause cause) {
+    const struct lint_row *row = &rows[cause];
+    if (row->effect == LINT_REMARK || row->code == WHY_NO_CODE)
+        return SEVERITY_INFO;
+    enum severity own = blocker_row((enum blocker_code)row->code)->severity;
+    return row->effect == LINT_NEVER ? SEVERITY_ERROR : own;
 }
 
 const char *lint_effect_word(enum lint_effect effect) {
@@ -223,25 +261,25 @@ static void note_own(struct linting *l, enum lint_cause cause, const struct pod 
     lint_note(l, cause, owner->key, pod, NULL, 0);
 }
 
-/* A controller that fails says so without having observed the budget: its status stays as it was,
- * of an earlier generation or empty. */
-const struct condition *lint_sync_failed(const struct pdb *pdb) {
-    const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
-    return c && str_same(c->reason, "SyncFailed") ? c : NULL;
-}
-
 /* Which of the reasons for "never" it is: each has another fix. */
 static enum lint_cause never_cause(const struct pdb *pdb) {
     const struct intstr *max = &pdb->max_unavailable;
     if (max->set && (max->is_str ? strtol(strna(max->str), NULL, 10) == 0 : max->val <= 0))
         return LINT_MAX_ZERO;
+    if (budget_uncounted(pdb))
+        return LINT_UNCOUNTED;
     return pdb->expected == 1 ? LINT_SINGLE : LINT_MIN_ALL;
 }
 
 static void look_at_budgets(struct linting *l, const struct pod *pod, const struct pdb *const *pdbs,
                             size_t n) {
     enum lint_cause cause;
-    switch (budget_for_pod(pod, pdbs, n)) {
+    enum budget_verdict verdict = budget_for_pod(pod, pdbs, n);
+    if (budget_holds(verdict) && guard_of_pod(pod, pdbs, n)) {
+        lint_note(l, LINT_GUARD, pdbs[0], pod, pdbs, n);
+        return;
+    }
+    switch (verdict) {
     case BUDGET_MULTIPLE:
         cause = LINT_OVERLAP;
         break;
@@ -252,9 +290,7 @@ static void look_at_budgets(struct linting *l, const struct pod *pod, const stru
         cause = LINT_SYNC_FAILED;
         break;
     case BUDGET_WAITS:
-        cause = lint_sync_failed(pdbs[0]) ? LINT_SYNC_FAILED
-                : pod_ready(pod)          ? LINT_SHORT
-                                          : LINT_UNHEALTHY;
+        cause = pod_ready(pod) ? LINT_SHORT : LINT_UNHEALTHY;
         break;
     default:
         return;
@@ -262,9 +298,23 @@ static void look_at_budgets(struct linting *l, const struct pod *pod, const stru
     lint_note(l, cause, pdbs[0], pod, pdbs, n);
 }
 
-bool lint_local_volume(const struct linting *l, const struct pod *pod) {
+const struct ns *lint_terminating(const struct linting *l, const struct pod *pod) {
+    const struct ns *ns = find(l->in->namespaces, NULL, pod->meta.ns);
+    return ns && (ns->meta.deleted || str_same(ns->phase, "Terminating")) ? ns : NULL;
+}
+
+void lint_set_unmade(struct linting *l, const struct pod *pod) {
+    htab_insert(&l->unmade, (void *)pod);
+}
+
+bool lint_is_unmade(const struct linting *l, const struct pod *pod) {
+    return htab_find(&l->unmade, pointer_hash(pod), pod) != NULL;
+}
+
+/* Whether a volume of it is on a disk of its node. */
+static bool local_volume(const struct linting *l, const struct pod *pod) {
     const struct volume *list = pod->spec ? pod->spec->volumes : NULL;
-    for (size_t i = 0; i < list_len(list); i++) {
+    for (size_t i = 0; list && i < list_len(list); i++) {
         const struct pvc *claim =
             list[i].claim ? find(l->in->claims, pod->meta.ns, list[i].claim->claim) : NULL;
         const struct pv *pv =
@@ -273,6 +323,10 @@ bool lint_local_volume(const struct linting *l, const struct pod *pod) {
             return true;
     }
     return false;
+}
+
+bool lint_on_disk(const struct linting *l, const struct pod *pod) {
+    return guard_is_on_disk(pod) || local_volume(l, pod);
 }
 
 static bool has_foreign_finalizer(const struct pod *pod) {
@@ -319,8 +373,13 @@ static void look_at_going(struct linting *l, const struct pod *pod, const struct
         note_own(l, LINT_PINNED, pod, &owner);
     else if (pod_may_return(pod))
         note_own(l, LINT_RETURNS, pod, &owner);
-    if (lint_local_volume(l, pod))
+    const struct ns *ns = lint_terminating(l, pod);
+    if (ns)
+        lint_note(l, LINT_NAMESPACE, ns, pod, NULL, 0);
+    if (pod_role(pod) == POD_MOVES && lint_on_disk(l, pod)) /* another is not made again */
         note_own(l, LINT_LOCAL, pod, &owner);
+    if (pod_role(pod) == POD_MOVES && moveout_placed_by_other(pod))
+        note_own(l, LINT_SCHEDULER, pod, &owner);
     if (has_foreign_finalizer(pod))
         note_own(l, LINT_FINALIZER, pod, &owner);
     look_at_budgets(l, pod, pdbs, n_pdbs);
@@ -388,6 +447,35 @@ static bool has_to_stop(const struct pod *pod) {
     return role == POD_MOVES || role == POD_BARE || role == POD_LEAVING;
 }
 
+static const struct pv *volume_of(void *arg, const char *name) {
+    return find(arg, NULL, name);
+}
+
+/* In the order of the stores: those of one node are told together. */
+static void look_at_attached(struct linting *l) {
+    const struct lint_input *in = l->in;
+    const struct object *obj;
+    for (uint32_t i = 0;
+         in->attachments && in->volumes && (obj = store_next(in->attachments, &i));) {
+        const struct volume_attachment *va = (const struct volume_attachment *)obj;
+        const struct node *node = find(in->nodes, NULL, strna(va->node_name));
+        struct attached left = {0};
+        size_t n;
+        if (!node || !attached_is_stuck(va, node, in->now))
+            continue;
+        const struct object *const *pods =
+            store_find(in->pods, in->pods_by_node, (struct store_key){node->meta.name, NULL}, &n);
+        attached_add(&left, va, (const struct pod *const *)pods, n, volume_of, (void *)in->volumes);
+        if (!left.first)
+            continue;
+        struct bucket *b = lint_note(l, LINT_ATTACHED, node, NULL, NULL, 0);
+        b->node = node;
+        b->attached.n++;
+        if (!b->attached.first || strcmp(va->pv, b->attached.first->pv) < 0)
+            b->attached.first = va;
+    }
+}
+
 static void look_at_lost_nodes(struct linting *l) {
     const struct object *obj;
     for (uint32_t i = 0; l->in->nodes && (obj = store_next(l->in->nodes, &i));) {
@@ -427,6 +515,8 @@ static int compare_pointers(const void *a, const void *b) {
 static void place(struct linting *l, const struct bucket *b, struct lint_finding *f) {
     const char **nodes = arena_alloc(l->arena, (b->pods.len + 1) * sizeof *nodes);
     size_t n = 0;
+    if (b->node)
+        nodes[n++] = b->node->meta.name;
     for (size_t i = 0; i < b->pods.len; i++)
         if (b->pods.p[i]->node_name)
             nodes[n++] = b->pods.p[i]->node_name;
@@ -501,6 +591,8 @@ static void report(struct linting *l, struct lint *out) {
                          .pods = store_len(l->in->pods),
                          .budgets = store_len(l->in->budgets),
                          .roomed = l->roomed,
+                         .rough = l->rough,
+                         .unexplained = l->unexplained,
                          .blocked = blocked,
                          .n_blocked = unique(blocked, at)};
 }
@@ -510,10 +602,13 @@ void lint_make(const struct lint_input *in, struct arena *arena, struct lint *ou
     const struct object *obj;
     htab_init(&l.buckets, &bucket_ops);
     htab_init(&l.selected, &pointer_ops);
+    htab_init(&l.unmade, &pointer_ops);
     for (uint32_t i = 0; (obj = store_next(in->pods, &i));)
         look_at_pod(&l, (const struct pod *)obj);
     look_at_lost_nodes(&l);
+    look_at_attached(&l);
     look_at_idle_budgets(&l);
+    lint_look_at_remaking(&l);
     if (in->pool)
         lint_look_for_room(&l);
     if (l.force.len)
@@ -530,5 +625,6 @@ void lint_make(const struct lint_input *in, struct arena *arena, struct lint *ou
     vec_done(&l.empty_dir);
     htab_done(&l.buckets);
     htab_done(&l.selected);
+    htab_done(&l.unmade);
     rules_free(l.rules);
 }

@@ -40,6 +40,7 @@ enum lint_cause {
     LINT_MAX_ZERO,    /* a budget with maxUnavailable 0 */
     LINT_SINGLE,      /* a budget that needs the only replica there is */
     LINT_MIN_ALL,     /* a budget that needs all replicas */
+    LINT_UNCOUNTED,   /* a budget by shares or maxUnavailable of pods without a controller */
     LINT_SYNC_FAILED, /* a budget that its controller cannot compute */
     LINT_OVERLAP,     /* several budgets on one pod */
     LINT_DRY,         /* a budget that replacements without a place keep at nothing */
@@ -53,13 +54,19 @@ enum lint_cause {
     LINT_SHORT,       /* a budget that has nothing to spare, since some of its pods are not ready */
     LINT_MARK,        /* a pod that is marked as not to be evicted */
     LINT_JOB,         /* a pod that is marked as to be waited for */
+    LINT_NAMESPACE,   /* a namespace that is being deleted: its pods go with it */
     LINT_STUCK,       /* a pod that terminates for ever */
     LINT_HELD,        /* a pod that has stopped, and that a finalizer keeps */
     LINT_FINALIZER,   /* pods with a finalizer that somebody has to take off when they go */
+    LINT_ATTACHED,    /* a node with volumes that no pod there uses, and that do not get off it */
     LINT_ORDERED,     /* a StatefulSet that makes no pod before an earlier one is ready */
     LINT_NO_ROOM,     /* pods that fit on no other node */
+    LINT_JOB_FAILS,   /* a Job that cannot have its pod evicted without failing */
+    LINT_UNMADE,      /* pods whose replacements the API server refuses: a quota, an account */
     LINT_LOCAL,       /* pods whose volume is on a disk of their node */
     LINT_RETURNS,     /* pods that may come back to a cordoned node */
+    LINT_SCHEDULER,   /* pods that another scheduler places */
+    LINT_GUARD,       /* a budget that an operator keeps, and lets go of by itself */
     LINT_NOTHING,     /* a budget that selects no pod */
     LINT_CAUSES,
 };
@@ -71,6 +78,8 @@ struct lint_row {
     const char *one, *few; /* after the number: "budget allows no disruption" */
 };
 const struct lint_row *lint_row(enum lint_cause cause);
+/* How bad it is, in marks: as `why` and `status` mark the code, and worse where it never ends. */
+enum severity lint_severity(enum lint_cause cause);
 
 /* One object, and all that is to be said of it under this cause. */
 struct lint_finding {
@@ -99,6 +108,10 @@ struct lint {
     size_t nodes, pods, budgets; /* that were looked at */
     size_t roomed; /* of the nodes: whether their pods find room was looked at. In a cluster that is
                       large and full not of all, for want of time */
+    size_t unexplained; /* workloads without room of which nobody has asked what each node lacks:
+                           there are too many, it would take long */
+    bool rough; /* the cluster is large: where all pods of a node found some place at once, it
+                   was not asked whether that is the scheduler's, as a plan does */
     const char *const *blocked; /* nodes that a drain with the default flags does not get
                                    empty: sorted, each once */
     size_t n_blocked;
@@ -110,7 +123,7 @@ struct lint_input {
     unsigned pods_by_node; /* index of pods: store_key_node */
     /* NULL: not known, what rests on them is left out. */
     const struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *classes,
-        *namespaces;
+        *namespaces, *jobs, *quotas, *accounts, *attachments;
     struct pool *pool; /* of all objects; not NULL: look for room, too */
     int64_t now;       /* wall clock, microseconds */
 };

@@ -6,16 +6,15 @@
 #include "base/shell.h"
 #include "base/timefmt.h"
 #include "engine/budget.h"
+#include "engine/checks.h"
+#include "engine/guard.h"
 #include "engine/lint_internal.h"
 #include "engine/moveout.h"
 #include "engine/podrole.h"
+#include "engine/remedy.h"
 #include "engine/rules.h"
 
-enum {
-    /* More replicas than that are no quick help. */
-    MORE_MAX = 3,
-    FIXES_MAX = 4,
-};
+enum { FIXES_MAX = 6 };
 
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
 #define REVISION_LABEL      "controller-revision-hash"
@@ -63,43 +62,21 @@ static void name(struct telling *t, const char *kind, const char *ns, const char
     t->f->name = strna(word);
 }
 
-/* --- budgets --- */
-
-/* A second replica would want the same volume, which most cannot be given twice. */
-static bool shares_a_claim(const struct lint_owner *o) {
-    const struct volume *v = o->template && !o->set ? o->template->spec.volumes : NULL;
-    for (size_t i = 0; v && i < list_len(v); i++)
-        if (v[i].claim)
-            return true;
-    return false;
+static void use_remedies(struct telling *t, const struct remedies *r) {
+    for (size_t i = 0; i < r->n; i++)
+        fix(t, r->list[i].risk, r->list[i].text, r->list[i].command, r->list[i].cost);
 }
 
-static void fix_by_scaling(struct telling *t, const struct pdb *pdb) {
+static struct remedy_owner owner_of(const struct telling *t) {
     const struct lint_owner *o = &t->b->owner;
-    if (!o->resource || !o->replicas || pdb->expected < 1 || shares_a_claim(o))
-        return;
-    for (int more = 1; more <= MORE_MAX; more++) {
-        if (budget_allows_with(pdb, pdb->expected, more) <= 0)
-            continue;
-        fix(t, WHY_RISK_LOW,
-            more == 1 ? "one replica more" : arena_printf(t->arena, "%d replicas more", more),
-            arena_printf(t->arena, "kubectl -n %s scale %s %s --replicas=%lld",
-                         shell(t, pdb->meta.ns), o->resource, shell(t, o->name),
-                         (long long)o->replicas + more),
-            o->set ? "a new member joins; it needs room and a volume"
-                   : "needs room; an autoscaler may take it back");
-        if (more == 1 && o->replicas == 1 && streq(o->resource, "deployment") && t->f->n_nodes)
-            fix(t, WHY_RISK_LOW, "or let the drain make a second replica first, for the time being",
-                arena_printf(t->arena, "slipway drain %s --surge", shell(t, t->f->nodes[0])),
-                "needs room for one pod more");
-        return;
-    }
+    return (struct remedy_owner){.resource = o->resource,
+                                 .ns = t->f->ns,
+                                 .name = o->name,
+                                 .replicas = o->replicas,
+                                 .shares_claim = !o->set && template_has_claim(o->template)};
 }
 
-static const char *patch_command(const struct telling *t, const struct pdb *pdb, const char *spec) {
-    return arena_printf(t->arena, "kubectl -n %s patch pdb %s --type=merge -p '{\"spec\":{%s}}'",
-                        shell(t, pdb->meta.ns), shell(t, pdb->meta.name), spec);
-}
+/* --- budgets --- */
 
 /* Whoever keeps the budget would set it back. */
 static void fix_by_patching(struct telling *t, const struct pdb *pdb, enum why_risk risk,
@@ -113,52 +90,38 @@ static void fix_by_patching(struct telling *t, const struct pdb *pdb, enum why_r
         cost = arena_printf(t->arena, "%s; %s %s may set it back", cost, strna(o->kind),
                             strna(o->name));
     }
-    fix(t, risk, text, patch_command(t, pdb, spec), cost);
-}
-
-static const char *serve_meanwhile(const struct telling *t, int left, int of) {
-    return left < 1 ? "none serves until the new one is ready"
-                    : arena_printf(t->arena, "%d of %d serve meanwhile", left, of);
-}
-
-/* A budget that needs so many gives one away, with all of its pods healthy. Where the number of
- * replicas can be asked for, it follows that number. */
-static void fix_by_allowing_one(struct telling *t, const struct pdb *pdb) {
-    int expected = MAX_OF(pdb->expected, 1);
-    const char *cost = serve_meanwhile(t, expected - 1, expected);
-    if (pdb->max_unavailable.set)
-        fix_by_patching(t, pdb, WHY_RISK_SERVICE, "let the budget allow one at a time",
-                        "\"maxUnavailable\":1", cost);
-    else if (t->b->owner.resource)
-        fix_by_patching(t, pdb, WHY_RISK_SERVICE, "let the budget allow one at a time",
-                        "\"minAvailable\":null,\"maxUnavailable\":1", cost);
-    else
-        fix_by_patching(t, pdb, WHY_RISK_SERVICE, "let the budget allow one at a time",
-                        arena_printf(t->arena, "\"minAvailable\":%d", expected - 1), cost);
+    fix(t, risk, text, remedy_patch(t->arena, pdb, spec), cost);
 }
 
 static void tell_never(struct telling *t) {
     const struct pdb *pdb = t->b->pdbs[0];
-    if (!pdb->max_unavailable.set)
-        fix_by_scaling(t, pdb);
-    fix_by_allowing_one(t, pdb);
+    struct remedy_owner owner = owner_of(t);
+    struct remedies remedies;
+    if (t->b->cause == LINT_UNCOUNTED) {
+        remedy_uncounted(t->arena, pdb, &remedies);
+        use_remedies(t, &remedies);
+        return;
+    }
+    if (!pdb->max_unavailable.set) {
+        remedy_scale(t->arena, pdb, &owner, pdb->expected, t->f->n_nodes ? t->f->nodes[0] : NULL,
+                     &remedies);
+        use_remedies(t, &remedies);
+    }
+    remedy_allow_one(t->arena, pdb, owner.resource != NULL, &remedies);
+    use_remedies(t, &remedies);
 }
 
-/* minAvailable as a number asks nobody for the number of replicas. */
+/* By all of its pods, as `why` counts them. */
 static void tell_sync_failed(struct telling *t) {
     const struct pdb *pdb = t->b->pdbs[0];
+    size_t n;
     int ready = 0;
-    for (size_t i = 0; i < t->b->pods.len; i++)
-        ready += pod_ready(t->b->pods.p[i]);
-    int least = MAX_OF(ready - 1, 0);
-    const struct condition *c = lint_sync_failed(pdb);
-    if (c && pdb->observed_generation < pdb->meta.generation)
-        t->f->text = arena_printf(t->arena, "its controller cannot compute it: %s",
-                                  str_empty(c->message) ? "it does not say why" : c->message);
-    fix_by_patching(t, pdb, WHY_RISK_SERVICE, "say how many must stay, as a number",
-                    arena_printf(t->arena, "\"maxUnavailable\":null,\"minAvailable\":%d", least),
-                    arena_printf(t->arena, "%s; it does not follow the number of pods",
-                                 serve_meanwhile(t, least, ready)));
+    struct remedies remedies;
+    _cleanup_free_ const struct pod **all = pdbs_pods(t->l->in->pdbs, pdb, &n);
+    for (size_t i = 0; i < n; i++)
+        ready += pod_ready(all[i]);
+    remedy_sync_failed(t->arena, pdb, ready, &remedies);
+    use_remedies(t, &remedies);
 }
 
 /* A pod of the budget that is not ready and not asked to leave, or NULL. */
@@ -186,14 +149,9 @@ static void tell_short(struct telling *t) {
             arena_printf(t->arena, "slipway why %s/%s", shell(t, sick->meta.ns),
                          shell(t, sick->meta.name)),
             NULL);
-    if (pdb->healthy < 1 || pdb->expected < 1)
-        return;
-    bool max = pdb->max_unavailable.set;
-    int value = max ? pdb->expected - pdb->healthy + 1 : pdb->healthy - 1;
-    fix_by_patching(
-        t, pdb, WHY_RISK_SERVICE, "let the budget allow one as it is now",
-        arena_printf(t->arena, "\"%s\":%d", max ? "maxUnavailable" : "minAvailable", value),
-        serve_meanwhile(t, pdb->healthy - 1, pdb->expected));
+    struct remedies remedies;
+    remedy_allow_now(t->arena, pdb, &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_unhealthy(struct telling *t) {
@@ -204,9 +162,9 @@ static void tell_unhealthy(struct telling *t) {
         arena_printf(t->arena, "slipway why %s/%s", shell(t, first->meta.ns),
                      shell(t, first->meta.name)),
         NULL);
-    fix_by_patching(t, pdb, WHY_RISK_LOW, "let pods go that are not ready anyway",
-                    "\"unhealthyPodEvictionPolicy\":\"AlwaysAllow\"",
-                    "also one that is about to become ready");
+    struct remedies remedies;
+    remedy_unready(t->arena, pdb, &remedies);
+    use_remedies(t, &remedies);
 }
 
 /* What each node would have to be given at once; more of the pods may be on one node than are held
@@ -229,10 +187,10 @@ static void tell_dry(struct telling *t) {
     int gives = pdb->allowed + most_on_a_node(t);
     bool max = pdb->max_unavailable.set;
     int value = max ? pdb->expected - pdb->healthy + gives : MAX_OF(pdb->healthy - gives, 0);
-    t->f->text = t->b->luck
-                     ? t->b->why
-                     : arena_printf(t->arena, "%s; the replacement of %s fits nowhere%s",
-                                    t->f->text, strna(t->b->why), chance ? MOVEOUT_BY_CHANCE : "");
+    t->f->text = t->b->luck ? t->b->why
+                            : arena_printf(t->arena, "%s; the replacement of %s %s%s", t->f->text,
+                                           strna(t->b->why), MOVEOUT_KEPT(t->b->unmade),
+                                           chance ? MOVEOUT_BY_CHANCE : "");
     fix(t, WHY_RISK_NONE, "add a node, or free what is missing",
         arena_printf(t->arena, "slipway why %s --room", shell(t, t->f->nodes[0])), NULL);
     fix_by_patching(
@@ -242,6 +200,16 @@ static void tell_dry(struct telling *t) {
                      pdb->healthy > gives ? arena_printf(t->arena, "%d of %d serve",
                                                          pdb->healthy - gives, pdb->expected)
                                           : "none serves"));
+}
+
+/* Nothing is to be mended, and least of all the budget. */
+static void tell_guard(struct telling *t) {
+    const struct guard *guard = guard_of(t->b->pdbs[0], t->b->pods.p[0]);
+    t->f->text = guard->words;
+    fix(t, WHY_RISK_NONE,
+        arena_printf(t->arena, "leave it alone; see what %s says to a drain",
+                     check_find(guard->check)->title),
+        arena_printf(t->arena, "slipway checks %s", shell(t, t->f->nodes[0])), NULL);
 }
 
 static void tell_overlap(struct telling *t) {
@@ -302,6 +270,9 @@ static void tell_budget(struct telling *t) {
     case LINT_CHANCE:
         tell_dry(t);
         break;
+    case LINT_GUARD:
+        tell_guard(t);
+        break;
     case LINT_NOTHING:
         t->f->text = "no pod has the labels that it selects";
         fix(t, WHY_RISK_LOW, "delete it, if what it guarded is gone for good",
@@ -315,12 +286,6 @@ static void tell_budget(struct telling *t) {
 }
 
 /* --- pods and workloads --- */
-
-static const char *kubectl_pod(const struct telling *t, const char *verb, const char *after) {
-    const struct pod *pod = t->b->pods.p[0];
-    return arena_printf(t->arena, "kubectl -n %s %s %s%s", shell(t, pod->meta.ns), verb,
-                        shell(t, pod->meta.name), after);
-}
 
 static int compare_pointers(const void *a, const void *b) {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
@@ -344,68 +309,45 @@ static const char *drain_command(const struct telling *t) {
 
 static void tell_bare(struct telling *t) {
     t->f->text = "no controller makes it anew";
-    fix(t, WHY_RISK_NONE, "keep a copy to make it again from",
-        kubectl_pod(t, "get pod",
-                    arena_printf(t->arena, " -o yaml > %s.yaml", shell(t, t->f->example))),
-        NULL);
-    fix(t, WHY_RISK_SERVICE, "let the drain take it", drain_command(t), "it is gone for good");
+    struct remedies remedies;
+    remedy_bare(t->arena, t->b->pods.p[0], t->b->pods.len, drain_command(t), false,
+                pod_has_local_data(t->b->pods.p[0]), &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_empty_dir(struct telling *t) {
     t->f->text = arena_printf(t->arena, "%u pod%s with emptyDir volumes", t->f->pods,
                               plural(t->f->pods, "", "s"));
-    fix(t, WHY_RISK_DATA, "let the drain throw it away", drain_command(t),
-        "the data is lost: save what matters first");
+    struct remedies remedies;
+    remedy_empty_dir(drain_command(t), &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_pinned(struct telling *t) {
     const struct lint_owner *o = &t->b->owner;
     t->f->text = arena_printf(t->arena, "its template has nodeName %s", o->pinned);
-    if (!o->resource)
-        return;
-    fix(t, WHY_RISK_LOW, "take the node out of the template",
-        arena_printf(t->arena,
-                     "kubectl -n %s patch %s %s --type=json -p "
-                     "'[{\"op\":\"remove\",\"path\":\"/spec/template/spec/nodeName\"}]'",
-                     shell(t, t->f->ns), o->resource, shell(t, o->name)),
-        "its pods are made anew, on other nodes");
-}
-
-/* The place in the template of a toleration that a cordon does not keep out; -1: none. */
-static int toleration_at(const struct pod_template *template) {
-    const struct toleration *list = template->spec.tolerations;
-    for (size_t i = 0; i < list_len(list); i++) {
-        bool effect = str_empty(list[i].effect) || streq(list[i].effect, "NoSchedule");
-        if (effect && (str_empty(list[i].key) || streq(list[i].key, UNSCHEDULABLE_TAINT)))
-            return (int)i;
-    }
-    return -1;
+    struct remedy_owner owner = owner_of(t);
+    struct remedies remedies;
+    remedy_pinned(t->arena, &owner, &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_returns(struct telling *t) {
-    const struct lint_owner *o = &t->b->owner;
-    int at = o->template ? toleration_at(o->template) : -1;
+    struct remedy_owner owner = owner_of(t);
+    struct remedies remedies;
     t->f->text = "it tolerates " UNSCHEDULABLE_TAINT;
-    if (o->resource && at >= 0)
-        fix(t, WHY_RISK_LOW, "take the toleration out of the template",
-            arena_printf(t->arena,
-                         "kubectl -n %s patch %s %s --type=json -p "
-                         "'[{\"op\":\"remove\",\"path\":\"/spec/template/spec/tolerations/%d\"}]'",
-                         shell(t, t->f->ns), o->resource, shell(t, o->name), at),
-            "its pods are made anew");
+    remedy_returns(t->arena, &owner, t->b->owner.template, &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_mark(struct telling *t) {
     struct rule_verdict rule;
     bool job = t->b->cause == LINT_JOB;
     rules_apply(t->l->rules, t->b->pods.p[0], &rule);
-    size_t len = strcspn(rule.name, "=");
+    struct remedies remedies;
     t->f->text = arena_printf(t->arena, "the mark %s", rule.name);
-    fix(t, WHY_RISK_NONE, "wait until it has finished", NULL, NULL);
-    fix(t, WHY_RISK_SERVICE, "take the mark off",
-        kubectl_pod(t, job ? "label pod" : "annotate pod",
-                    arena_printf(t->arena, " %.*s-", (int)len, rule.name)),
-        "what it does is interrupted");
+    remedy_mark(t->arena, t->b->pods.p[0], 1, rule.name, job, &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_stuck(struct telling *t) {
@@ -417,57 +359,93 @@ static void tell_stuck(struct telling *t) {
     for (size_t i = 0; i < list_len(pod->meta.finalizers); i++)
         str_addf(&text, "%s%s", i ? ", " : "; its finalizers: ", pod->meta.finalizers[i]);
     t->f->text = keep(t, &text);
-    fix(t, WHY_RISK_NONE, "find out what it waits for", kubectl_pod(t, "describe pod", ""), NULL);
+    struct remedies remedies;
     if (held)
-        fix(t, WHY_RISK_DATA, "take its finalizers off",
-            kubectl_pod(t, "patch pod", " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'"),
-            "what they guard is never done");
+        remedy_finalizer(t->arena, pod, true, &remedies);
     else
-        fix(t, WHY_RISK_DATA, "remove its object although it may still run",
-            kubectl_pod(t, "delete pod", " --grace-period=0 --force"),
-            "two pods may write to one volume");
+        remedy_stuck(t->arena, pod, &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_finalizer(struct telling *t) {
     _cleanup_str_ struct str names = STR_INIT;
     pod_foreign_finalizers(t->b->pods.p[0], &names);
     t->f->text = arena_printf(t->arena, "the finalizer %s", str_get(&names));
-    fix(t, WHY_RISK_NONE, "find out who takes it off, and whether that is at work",
-        kubectl_pod(t, "describe pod", ""), NULL);
+    struct remedies remedies;
+    remedy_finalizer(t->arena, t->b->pods.p[0], false, &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_lost(struct telling *t) {
     const char *node = t->b->pods.p[0]->node_name;
     const struct node *n = (const struct node *)store_get(t->l->in->nodes, NULL, node);
-    const struct node_condition *c = n ? node_condition_find(n->conditions, "Ready") : NULL;
-    char when[TIMEFMT_LEN];
+    struct remedies remedies;
+    _cleanup_str_ struct str text = STR_INIT;
     name(t, kind_node.name, NULL, node);
-    t->f->text = c && c->c.changed ? arena_printf(t->arena, "it was heard of until %s",
-                                                  time_format(c->c.changed, false, when))
-                                   : "its condition Ready is Unknown";
-    fix(t, WHY_RISK_NONE, "bring it back: it then tells what has stopped",
-        arena_printf(t->arena, "kubectl describe node %s", shell(t, node)), NULL);
-    fix(t, WHY_RISK_DATA,
-        "if it is off for certain, say so (and take the taint off when it is back)",
-        arena_printf(
-            t->arena,
-            "kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
-            shell(t, node)),
-        "if it still runs, two pods write to one volume");
+    node_lost_explain(n, &text);
+    t->f->text = keep(t, &text);
+    remedy_lost_node(t->arena, node, &remedies);
+    use_remedies(t, &remedies);
+}
+
+/* What the namespace controller says, where it does. */
+static void tell_namespace(struct telling *t) {
+    const char *ns = t->b->pods.p[0]->meta.ns;
+    struct remedies remedies;
+    name(t, kind_namespace.name, NULL, ns);
+    t->f->text = "it is being deleted: its pods go with it, they are not evicted";
+    remedy_namespace(t->arena, ns, &remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_local(struct telling *t) {
-    t->f->text = t->b->why ? t->b->why
-                           : arena_printf(t->arena, "%u pod%s with a volume that no other node has",
-                                          t->f->pods, plural(t->f->pods, "", "s"));
-    fix(t, WHY_RISK_SERVICE, "drain only if the node comes back with its disk", NULL,
-        "down as long as the node is");
+    t->f->text =
+        t->b->why
+            ? t->b->why
+            : arena_printf(t->arena, "%u pod%s with %s", t->f->pods, plural(t->f->pods, "", "s"),
+                           guard_is_on_disk(t->b->pods.p[0]) ? "data on disks of the node"
+                                                             : "a volume that no other node has");
+    struct remedies remedies;
+    remedy_local_volume(&remedies);
+    use_remedies(t, &remedies);
 }
 
 static void tell_no_room(struct telling *t) {
+    const struct pod *pod = t->b->pods.p[0];
+    struct remedy_owner owner = owner_of(t);
+    struct remedies remedies;
     t->f->text = t->b->why;
+    if (pod_wants_one_node(pod)) { /* no room anywhere else would help */
+        remedy_one_node(t->arena, pod, &owner, &remedies);
+        use_remedies(t, &remedies);
+        return;
+    }
     fix(t, WHY_RISK_NONE, "add a node, or free what is missing",
         arena_printf(t->arena, "slipway why %s --room", shell(t, t->f->nodes[0])), NULL);
+}
+
+static void tell_unmade(struct telling *t) {
+    struct remedies remedies;
+    t->f->text = t->b->remade->text;
+    remedy_unmade(t->arena, t->b->remade, &remedies);
+    use_remedies(t, &remedies);
+}
+
+static void tell_scheduler(struct telling *t) {
+    t->f->text = arena_printf(t->arena, "scheduler %s", t->b->pods.p[0]->spec->scheduler);
+    fix(t, WHY_RISK_NONE, blocker_row(BLOCKER_OTHER_SCHEDULER)->hint, NULL, NULL);
+}
+
+/* As `why` says it of the node. */
+static void tell_attached(struct telling *t) {
+    _cleanup_str_ struct str text = STR_INIT;
+    const char *node = t->b->node->meta.name;
+    struct remedies remedies;
+    name(t, kind_node.name, NULL, node);
+    attached_explain(&t->b->attached, &text);
+    t->f->text = keep(t, &text);
+    remedy_attached(t->arena, t->b->attached.first, node, &remedies);
+    use_remedies(t, &remedies);
 }
 
 /* --- StatefulSets in order --- */
@@ -533,14 +511,16 @@ static void tell_unread(struct telling *t) {
 
 void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *out) {
     static void (*const tell[LINT_CAUSES])(struct telling *) = {
-        [LINT_OVERLAP] = tell_overlap, [LINT_PINNED] = tell_pinned,
-        [LINT_BARE] = tell_bare,       [LINT_EMPTY_DIR] = tell_empty_dir,
-        [LINT_MARK] = tell_mark,       [LINT_JOB] = tell_mark,
-        [LINT_STUCK] = tell_stuck,     [LINT_HELD] = tell_stuck,
-        [LINT_LOST] = tell_lost,       [LINT_FINALIZER] = tell_finalizer,
-        [LINT_ORDERED] = tell_ordered, [LINT_NO_ROOM] = tell_no_room,
-        [LINT_LOCAL] = tell_local,     [LINT_RETURNS] = tell_returns,
-        [LINT_UNREAD] = tell_unread,
+        [LINT_OVERLAP] = tell_overlap,     [LINT_PINNED] = tell_pinned,
+        [LINT_BARE] = tell_bare,           [LINT_EMPTY_DIR] = tell_empty_dir,
+        [LINT_MARK] = tell_mark,           [LINT_JOB] = tell_mark,
+        [LINT_STUCK] = tell_stuck,         [LINT_HELD] = tell_stuck,
+        [LINT_LOST] = tell_lost,           [LINT_FINALIZER] = tell_finalizer,
+        [LINT_ORDERED] = tell_ordered,     [LINT_NO_ROOM] = tell_no_room,
+        [LINT_LOCAL] = tell_local,         [LINT_RETURNS] = tell_returns,
+        [LINT_UNREAD] = tell_unread,       [LINT_NAMESPACE] = tell_namespace,
+        [LINT_JOB_FAILS] = tell_unmade,    [LINT_UNMADE] = tell_unmade,
+        [LINT_SCHEDULER] = tell_scheduler, [LINT_ATTACHED] = tell_attached,
     };
     struct telling t = {.l = l, .arena = l->arena, .b = b, .f = out};
     if (b->pods.len) {

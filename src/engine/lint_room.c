@@ -31,18 +31,11 @@ struct room {
     VEC(const struct pod *) pods; /* of the node at hand */
 };
 
-static bool is_terminating(const struct linting *l, const struct pod *pod) {
-    const struct ns *ns = l->in->namespaces
-                              ? (const struct ns *)store_get(l->in->namespaces, NULL, pod->meta.ns)
-                              : NULL;
-    return ns && (ns->meta.deleted || str_same(ns->phase, "Terminating"));
-}
-
 /* What the drain leaves alone, and what nobody makes again, needs no place. */
 static bool will_look(struct room *r, const struct pod *pod, const struct rule_verdict *rule) {
     struct lint_owner owner;
     if (pod_role(pod) != POD_MOVES || !pod->spec || rule->action == RULE_SKIP ||
-        is_terminating(r->l, pod))
+        lint_terminating(r->l, pod))
         return false;
     lint_owner_of(r->l, pod, &owner);
     if (!owner.pinned && moveout_unread(&r->stores, pod))
@@ -61,20 +54,23 @@ static void add(struct room *r, const struct pod *pod) {
     const struct pdb *const *pdbs = pdbs_of_pod(r->l->in->pdbs, pod, &n);
     bool goes = budget_for_pod(pod, pdbs, n) == BUDGET_ALLOWS && rule.action != RULE_HOLD &&
                 rule.action != RULE_WAIT;
-    moveout_add(&r->out, pod, goes ? moveout_budget(pod, pdbs, n) : NULL)->last = !goes;
+    struct moveout_pod *added =
+        moveout_add(&r->out, pod, goes ? moveout_budget(pod, pdbs, n) : NULL);
+    added->last = !goes;
+    added->unmade = lint_is_unmade(r->l, pod);
 }
 
 static void note_homeless(struct room *r, const struct moveout_pod *p) {
     struct lint_owner owner;
-    if (lint_local_volume(r->l, p->pod)) /* it is known for that already */
+    if (lint_on_disk(r->l, p->pod)) /* it is known for that already */
         return;
     lint_owner_of(r->l, p->pod, &owner);
-    struct bucket *b =
-        lint_note(r->l, p->local ? LINT_LOCAL : LINT_NO_ROOM, owner.key, p->pod, NULL, 0);
+    struct bucket *b = lint_note(r->l, LINT_NO_ROOM, owner.key, p->pod, NULL, 0);
     if (b->why)
         return;
     if (r->explained++ >= EXPLAINED_MAX) {
         b->why = "no other node fits its pods";
+        r->l->unexplained++;
         return;
     }
     struct pod next = moveout_successor(p->pod);
@@ -92,9 +88,10 @@ static struct bucket *note_budget(struct room *r, enum lint_cause cause,
 
 static void note_dry(struct room *r, const struct moveout_pod *p) {
     struct bucket *b = note_budget(r, p->lucky ? LINT_CHANCE : LINT_DRY, p);
-    const struct pod *keeper = moveout_keeper(&r->out, p->budget);
+    const struct moveout_pod *keeper = moveout_keeper(&r->out, p->budget);
     if ((!b->why || b->luck) && keeper) {
-        b->why = strna(keeper->meta.name);
+        b->why = strna(keeper->pod->meta.name);
+        b->unmade = keeper->unmade;
         b->luck = false;
     }
 }
@@ -157,7 +154,7 @@ static void look_at_node(struct room *r, const struct node *node) {
     play(r, node);
     for (size_t i = 0; i < r->out.pods.len; i++) {
         const struct moveout_pod *p = &r->out.pods.p[i];
-        if (p->end == MOVEOUT_HOMELESS)
+        if (p->end == MOVEOUT_HOMELESS && !p->unmade)
             note_homeless(r, p);
         else if (p->end == MOVEOUT_STAYS)
             note_dry(r, p);
@@ -182,6 +179,7 @@ void lint_look_for_room(struct linting *l) {
                              .stores = &r.stores,
                              .least_priority = moveout_least_priority(in->pods)};
     r.careful = r.out.careful = store_len(in->pods) * store_len(in->nodes) <= CAREFUL_MAX;
+    l->rough = !r.careful;
     moveout_fill(r.out.fit, &r.stores);
     /* By name: which nodes are asked first goes by their order, and a store has none. */
     _cleanup_free_ const struct object **nodes = store_sorted(in->nodes, &n);

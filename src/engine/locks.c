@@ -11,6 +11,7 @@
 #include "engine/cordon.h"
 #include "engine/keeper.h"
 #include "engine/policy.h"
+#include "engine/stop.h"
 #include "engine/survey.h"
 #include "model/own.h"
 
@@ -23,20 +24,31 @@ enum {
     LEASE_SECONDS = 15 /* of a Lease that does not say */
 };
 
-#define ZONE_LABEL     "topology.kubernetes.io/zone"
-#define CONTROL_PLANE  "node-role.kubernetes.io/control-plane"
-#define CONTROL_PLANE2 "node-role.kubernetes.io/master"
 /* Of the condition of a drain that has ended, and not well (engine/drain_node.c). */
 #define DRAIN_ENDED "SlipwayDrainEnded"
 
 /* What is known while one record is looked at. */
+/* Who holds a slot, in any record. */
+struct holding {
+    const struct config_map *map;
+    const char *policy, *node;
+};
+
+struct holdings {
+    struct holding *p;
+    size_t len, cap;
+};
+
 struct view_of_policy {
     const struct locks_world *w;
     struct arena *arena;
     const struct lock_policy *policy;
     const struct policy_rules *rules; /* NULL: not known, or there is none any more */
     bool gone;                        /* there is no such Policy */
+    bool stopped;                     /* everything is paused in its namespace */
     const struct slots *slots;
+    const struct config_map *map;
+    const struct holdings *all;
 };
 
 /* --- words --- */
@@ -74,15 +86,6 @@ const char *locks_maintenance(const char *by) {
 }
 
 /* --- nodes --- */
-
-static bool is_ready(const struct node *node) {
-    const struct node_condition *c = node_condition_find(node->conditions, "Ready");
-    return c && str_same(c->c.status, "True");
-}
-
-static bool is_control_plane(const struct node *node) {
-    return map_has(node->meta.labels, CONTROL_PLANE) || map_has(node->meta.labels, CONTROL_PLANE2);
-}
 
 static const struct node *node_of(const struct view_of_policy *v, const char *name) {
     return (const struct node *)store_get(v->w->nodes, NULL, name);
@@ -131,18 +134,64 @@ static const char *told_text(const struct view_of_policy *v, const struct node *
     return arena_strndup(v->arena, str_get(&text), text.len);
 }
 
+/* "LastReplica longhorn-system/pvc-1: longhorn: ..." */
+static const char *gate_text(const struct view_of_policy *v, const struct slot_wait *wait) {
+    return arena_printf(v->arena, "%s%s%s: %s", wait->code, *wait->object ? " " : "", wait->object,
+                        wait->message);
+}
+
+/* A code of a later release is taken for one that ends by itself. */
+static enum lock_mood gate_mood(const struct slot_wait *wait) {
+    enum blocker_code code = blocker_find(wait->code);
+    return code == BLOCKER_CODES || blocker_row(code)->clears_itself ? LOCK_WAITS : LOCK_STUCK;
+}
+
+/* NULL: it is held for none, or that is not known. */
+static const struct maintenance *maintenance_of(const struct view_of_policy *v,
+                                                const struct slot *slot) {
+    const char *name = locks_maintenance(slot->by);
+    return name && v->w->maintenances
+               ? (const struct maintenance *)store_get(v->w->maintenances, NULL, name)
+               : NULL;
+}
+
 static void taken(const struct view_of_policy *v, const struct node *node, struct lock_row *row) {
     const struct slot *slot = row->slot;
+    const struct maintenance *m = maintenance_of(v, slot);
     const struct node_condition *c = node_condition_find(node->conditions, "DrainInProgress");
     bool stuck = false;
+    struct cordon cordon;
+    cordon_of(node, v->arena, &cordon);
+    if (cordon.owner == CORDON_UNREADABLE) {
+        say(row, LOCK_STUCK,
+            arena_printf(v->arena,
+                         "cannot be cordoned: its annotation " CORDON_ANNOTATION
+                         " cannot be read: %s",
+                         strna(cordon.problem)));
+        return;
+    }
     if (!node->unschedulable || !cordon_names(node, slot->id)) {
-        say(row, LOCK_GOES_ON, "is about to be cordoned and drained");
+        say(row, v->stopped ? LOCK_WAITS : LOCK_GOES_ON,
+            v->stopped ? "everything is paused: it is not drained"
+                       : "is about to be cordoned and drained");
+        return;
+    }
+    if (m && m->paused == 1) {
+        say(row, LOCK_WAITS,
+            arena_printf(v->arena,
+                         "Maintenance %s is paused: its drain evicts no pod until 'slipway resume "
+                         "maintenance/%s'",
+                         m->meta.name, m->meta.name));
         return;
     }
     if (c && str_same(c->c.reason, DRAIN_ENDED) && c->c.changed >= slot->since) {
         say(row, LOCK_STUCK,
             arena_printf(v->arena, "its drain has ended: %s; it is begun again after a minute",
                          str_empty(c->c.message) ? "why is not known" : c->c.message));
+        return;
+    }
+    if (v->stopped) {
+        say(row, LOCK_WAITS, "everything is paused: its drain evicts no pod");
         return;
     }
     const char *told = told_text(v, node, slot, &stuck);
@@ -159,6 +208,12 @@ static void drained(const struct view_of_policy *v, const struct node *node, str
     else if (!node->unschedulable || !cordon_names(node, slot->id))
         say(row, LOCK_GOES_ON,
             "somebody has uncordoned it since it was drained: it is about to be put back");
+    else if (v->stopped)
+        say(row, LOCK_WAITS, "is drained, and everything is paused: it is not told that it may go");
+    else if (slot->wait.code)
+        say(row, gate_mood(&slot->wait),
+            arena_printf(v->arena, "is drained, and may not go yet: %s",
+                         gate_text(v, &slot->wait)));
     else if (maintenance)
         say(row, LOCK_GOES_ON,
             arena_printf(v->arena, "is drained: the %s of Maintenance %s is about to begin",
@@ -168,7 +223,7 @@ static void drained(const struct view_of_policy *v, const struct node *node, str
             arena_printf(v->arena,
                          "is drained, and told that it may go when it asks, as it last did at %s: "
                          "put back at %s if it does not",
-                         clock_of(v, asked), clock_of(v, asked + KEEPER_FORGET)));
+                         clock_of(v, asked), clock_of(v, asked + KEEPER_UNCLAIMED)));
 }
 
 /* "was told at 12:03 UTC that it may go" */
@@ -184,7 +239,7 @@ static const char *granted_text(const struct view_of_policy *v, const struct slo
 static void granted(const struct view_of_policy *v, const struct node *node, struct lock_row *row) {
     const struct slot *slot = row->slot;
     const char *told = granted_text(v, slot);
-    bool ready = is_ready(node);
+    bool ready = node_is_ready(node);
     if (!streq(slot->boot, keeper_boot(node)))
         say(row, ready ? LOCK_GOES_ON : LOCK_WAITS,
             ready ? "has rebooted and is Ready: it is about to be put back"
@@ -206,7 +261,7 @@ static void granted(const struct view_of_policy *v, const struct node *node, str
 static void steady(const struct view_of_policy *v, const struct node *node, struct lock_row *row) {
     const struct slot *slot = row->slot;
     int64_t due = slot->steady + KEEPER_SAME_BOOT;
-    if (!is_ready(node))
+    if (!node_is_ready(node))
         say(row, LOCK_WAITS,
             arena_printf(v->arena, "has reported that it is steady, and %s: put back when it is",
                          unready_text(v, node)));
@@ -223,10 +278,33 @@ static void steady(const struct view_of_policy *v, const struct node *node, stru
                                clock_of(v, slot->steady)));
 }
 
-static void returned(const struct node *node, struct lock_row *row) {
+static void returned(const struct view_of_policy *v, const struct node *node,
+                     struct lock_row *row) {
+    if (row->slot->wait.code) {
+        say(row, gate_mood(&row->slot->wait),
+            arena_printf(v->arena, "is put back, and keeps its slot: %s",
+                         gate_text(v, &row->slot->wait)));
+        return;
+    }
     say(row, LOCK_GOES_ON,
         cordon_names(node, row->slot->id) ? "is let go: it is about to be uncordoned"
                                           : "is put back: the slot is about to be free");
+}
+
+/* It goes on when somebody says how, and not before. */
+static bool halted(const struct view_of_policy *v, struct lock_row *row) {
+    const struct maintenance *m = maintenance_of(v, row->slot);
+    const char *name = m ? m->meta.name : "";
+    if (!m || maint_phase_find(m->phase) != MAINT_HALTED)
+        return false;
+    const char *said = m->blocker ? m->blocker->message : NULL;
+    say(row, LOCK_STUCK,
+        arena_printf(v->arena,
+                     "Maintenance %s is Halted since %s (%s%s%s): 'slipway retry', skip or abort "
+                     "maintenance/%s",
+                     name, clock_of(v, m->since), strna(m->phase_reason),
+                     str_empty(said) ? "" : ": ", strna(said), name));
+    return true;
 }
 
 static void look_at_slot(const struct view_of_policy *v, struct lock_row *row) {
@@ -238,6 +316,8 @@ static void look_at_slot(const struct view_of_policy *v, struct lock_row *row) {
                  : "its node is gone: it is about to be free");
         return;
     }
+    if (halted(v, row))
+        return;
     switch (row->slot->state) {
     case SLOT_TAKEN:
         taken(v, node, row);
@@ -252,8 +332,19 @@ static void look_at_slot(const struct view_of_policy *v, struct lock_row *row) {
         steady(v, node, row);
         return;
     default:
-        returned(node, row);
+        returned(v, node, row);
     }
+}
+
+/* Who does not know that it is held. */
+static void look_for_rival(const struct view_of_policy *v, struct lock_row *row) {
+    const struct node *node = node_of(v, row->node);
+    const struct rival_row *rival = node ? rival_at_work(&v->w->rivals, node, v->w->now) : NULL;
+    if (!rival)
+        return;
+    row->why = arena_printf(v->arena, "%s; and %s %s", row->why, rival->name, rival->doing);
+    if (row->mood == LOCK_GOES_ON)
+        row->mood = LOCK_WAITS;
 }
 
 /* --- those who wait --- */
@@ -262,16 +353,27 @@ static bool has_node(const struct view_of_policy *v, const struct node *node) {
     return !v->rules || policy_has_node(v->rules, node);
 }
 
-/* Nodes of the policy that are down without a slot, but for the one that asks: they take slots. */
-static size_t down_without(const struct view_of_policy *v, const struct node *who,
-                           const char ***names) {
+/* The policy that it holds a slot of, other than this one; NULL: none. */
+static const char *elsewhere(const struct view_of_policy *v, const char *node) {
+    for (size_t i = 0; i < v->all->len; i++)
+        if (v->all->p[i].map != v->map && streq(v->all->p[i].node, node))
+            return v->all->p[i].policy;
+    return NULL;
+}
+
+/* Nodes of the policy without a slot of it, but for the one that asks, that take slots: they are
+ * out for another one, or else down. */
+static size_t out_without(const struct view_of_policy *v, const struct node *who, bool other,
+                          const char ***names) {
     VEC(const char *) list = VEC_INIT;
     size_t n = 0;
     _cleanup_free_ const struct object **all = store_sorted(v->w->nodes, &n);
-    for (size_t i = 0; v->rules && v->rules->down_count && i < n; i++) {
+    for (size_t i = 0; v->rules && (other || v->rules->down_count) && i < n; i++) {
         const struct node *node = (const struct node *)all[i];
-        if (node != who && !is_ready(node) && has_node(v, node) &&
-            !slots_holder(v->slots, node->meta.name))
+        if (node == who || !has_node(v, node) || slots_holder(v->slots, node->meta.name))
+            continue;
+        bool is_other = elsewhere(v, node->meta.name);
+        if (other ? is_other : !is_other && !node_is_ready(node))
             *vec_push(&list) = node->meta.name;
     }
     size_t found = list.len;
@@ -284,8 +386,9 @@ static size_t down_without(const struct view_of_policy *v, const struct node *wh
 
 static const char *full_text(const struct view_of_policy *v, const struct node *who) {
     const struct slots *s = v->slots;
-    const char **names = arena_alloc(v->arena, (s->list.len + 1) * sizeof *names), **down;
-    size_t n_down = down_without(v, who, &down), limit = v->policy->limit;
+    const char **names = arena_alloc(v->arena, (s->list.len + 1) * sizeof *names), **down, **other;
+    size_t n_down = out_without(v, who, false, &down), limit = v->policy->limit;
+    size_t n_other = out_without(v, who, true, &other);
     for (size_t i = 0; i < s->list.len; i++)
         names[i] = s->list.p[i].node;
     const char *holders = names_of(names, s->list.len, v->arena);
@@ -298,23 +401,30 @@ static const char *full_text(const struct view_of_policy *v, const struct node *
     if (s->list.len >= limit)
         return arena_printf(v->arena, "%s %s %s: %s", s->list.len == 1 ? "another" : "others",
                             s->list.len == 1 ? "holds" : "hold", slots, holders);
-    if (s->list.len + n_down < limit)
+    if (s->list.len + n_other + n_down < limit)
         return NULL;
+    if (n_other)
+        return arena_printf(v->arena,
+                            "nodes that are out for another policy count for %s: %s%s%s%s%s", slots,
+                            names_of(other, n_other, v->arena), n_down ? "; down: " : "",
+                            n_down ? names_of(down, n_down, v->arena) : "",
+                            s->list.len ? "; held by " : "", holders);
     return arena_printf(v->arena, "nodes that are down count for %s: %s%s%s", slots,
                         names_of(down, n_down, v->arena), s->list.len ? "; held by " : "", holders);
 }
 
-/* The control plane goes one at a time, whatever the policy says. */
+/* The control plane goes one at a time, whatever the policy says, or the policies. */
 static const char *control_plane_text(const struct view_of_policy *v, const struct node *who) {
     size_t n = 0;
     const char *out = NULL;
-    if (!is_control_plane(who))
+    if (!node_is_control_plane(who))
         return NULL;
     _cleanup_free_ const struct object **all = store_sorted(v->w->nodes, &n);
     for (size_t i = 0; i < n && !out; i++) {
         const struct node *node = (const struct node *)all[i];
-        if (node != who && is_control_plane(node) && has_node(v, node) &&
-            (!is_ready(node) || slots_holder(v->slots, node->meta.name)))
+        if (node != who && node_is_control_plane(node) &&
+            (!node_is_ready(node) || slots_holder(v->slots, node->meta.name) ||
+             elsewhere(v, node->meta.name)))
             out = node->meta.name;
     }
     return out ? arena_printf(v->arena,
@@ -323,7 +433,7 @@ static const char *control_plane_text(const struct view_of_policy *v, const stru
 }
 
 static const char *zone_of(const struct node *node) {
-    return node ? strna(map_get(node->meta.labels, ZONE_LABEL)) : "";
+    return node ? node_zone(node) : "";
 }
 
 static const char *zone_text(const struct view_of_policy *v, const struct node *who) {
@@ -365,12 +475,21 @@ static void look_at_wish(const struct view_of_policy *v, struct lock_row *row) {
                          v->policy->name);
     else if (!has_node(v, node))
         why = arena_printf(v->arena, "policy %s has not got the node any more", v->policy->name);
+    else if (elsewhere(v, row->wish->node))
+        why = arena_printf(v->arena, "the node is out for policy %s itself",
+                           elsewhere(v, row->wish->node));
+    if (!why && v->stopped)
+        why = "everything is paused: nobody gets a slot";
     if (!why)
         why = full_text(v, node);
     if (!why)
         why = control_plane_text(v, node);
     if (!why)
         why = zone_text(v, node);
+    if (!why && row->wish->wait.code) {
+        why = gate_text(v, &row->wish->wait);
+        row->mood = gate_mood(&row->wish->wait);
+    }
     if (why && !locks_maintenance(row->wish->by) &&
         v->w->now > row->wish->asked + KEEPER_FORGET / 2)
         why = arena_printf(v->arena, "%s; it last asked at %s, and is forgotten at %s", why,
@@ -436,6 +555,7 @@ static void look_at_record(struct view_of_policy *v, struct rows *rows) {
         struct lock_row *row = add_row(rows, v->policy, slot->node, slot_state_word(slot->state));
         row->slot = slot;
         look_at_slot(v, row);
+        look_for_rival(v, row);
     }
     for (size_t i = 0; i < s->waiting.len; i++) {
         struct slot_wish *wish = arena_new(v->arena, struct slot_wish);
@@ -443,17 +563,26 @@ static void look_at_record(struct view_of_policy *v, struct rows *rows) {
         struct lock_row *row = add_row(rows, v->policy, wish->node, "waits");
         row->wish = wish;
         look_at_wish(v, row);
+        look_for_rival(v, row);
     }
 }
 
+static void add_holdings(const struct config_map *map, struct holdings *all, struct arena *arena) {
+    struct slots s;
+    if (slots_parse(view_of(strna(map_get(map->data, SLOTS_KEY))), arena, &s, NULL))
+        return;
+    for (size_t i = 0; i < s.list.len; i++)
+        *vec_push(all) = (struct holding){map, keeper_policy_of(map), s.list.p[i].node};
+    slots_done(&s);
+}
+
 static void look_at_map(const struct locks_world *w, const struct config_map *map,
-                        struct lock_policy *p, struct rows *rows, struct arena *arena) {
+                        const struct holdings *all, struct lock_policy *p, struct rows *rows,
+                        struct arena *arena) {
     _cleanup_err_ struct err err = ERR_INIT;
     struct slots s;
-    const char *label = map_get(map->meta.labels, SLOTS_LABEL);
-    *p = (struct lock_policy){.name = str_empty(label) ? map->meta.name : label,
-                              .ns = map->meta.ns,
-                              .map = map->meta.name};
+    *p = (struct lock_policy){
+        .name = keeper_policy_of(map), .ns = map->meta.ns, .map = map->meta.name};
     int rc = slots_parse(view_of(strna(map_get(map->data, SLOTS_KEY))), arena, &s, &err);
     if (rc) {
         p->problem = arena_printf(arena, "%s", err_msg(&err));
@@ -464,7 +593,13 @@ static void look_at_map(const struct locks_world *w, const struct config_map *ma
                                         : "nobody gets a slot of it until it is mended"));
         return;
     }
-    struct view_of_policy v = {.w = w, .arena = arena, .policy = p, .slots = &s};
+    struct view_of_policy v = {.w = w,
+                               .arena = arena,
+                               .policy = p,
+                               .slots = &s,
+                               .map = map,
+                               .all = all,
+                               .stopped = store_get(w->maps, p->ns, STOP_MAP)};
     struct policy_rules *rules = rules_of(w, p->name, &v.gone);
     v.rules = rules;
     p->held = s.list.len;
@@ -479,8 +614,8 @@ static void look_at_map(const struct locks_world *w, const struct config_map *ma
 static int by_policy(const void *a, const void *b) {
     const struct object *x = *(const struct object *const *)a,
                         *y = *(const struct object *const *)b;
-    int c = strcmp(strna(map_get(x->meta.labels, SLOTS_LABEL)),
-                   strna(map_get(y->meta.labels, SLOTS_LABEL)));
+    int c = strcmp(keeper_policy_of((const struct config_map *)x),
+                   keeper_policy_of((const struct config_map *)y));
     if (!c)
         c = strcmp(strna(x->meta.ns), strna(y->meta.ns));
     return c ? c : strcmp(x->meta.name, y->meta.name);
@@ -490,17 +625,24 @@ void locks_take(const struct locks_world *w, struct arena *arena, struct locks *
     struct rows rows = {0};
     size_t n = 0;
     _cleanup_free_ const struct object **maps = store_sorted(w->maps, &n);
-    *out = (struct locks){.policies = arena_alloc(arena, (n + 1) * sizeof *out->policies),
-                          .n_policies = n};
+    *out = (struct locks){.policies = arena_alloc(arena, (n + 1) * sizeof *out->policies)};
     if (n)
         qsort(maps, n, sizeof(struct object *), by_policy);
+    struct holdings all = {0};
     for (size_t i = 0; i < n; i++)
-        look_at_map(w, (const struct config_map *)maps[i], &out->policies[i], &rows, arena);
+        if (!stop_is((const struct config_map *)maps[i]))
+            add_holdings((const struct config_map *)maps[i], &all, arena);
+    for (size_t i = 0; i < n; i++) {
+        const struct config_map *map = (const struct config_map *)maps[i];
+        if (!stop_is(map))
+            look_at_map(w, map, &all, &out->policies[out->n_policies++], &rows, arena);
+    }
     out->n = rows.list.len;
     out->rows = arena_alloc(arena, (out->n + 1) * sizeof *out->rows);
     if (out->n)
         memcpy(out->rows, rows.list.p, out->n * sizeof *out->rows);
     vec_done(&rows.list);
+    vec_done(&all);
 }
 
 bool locks_drains(const struct locks *l) {

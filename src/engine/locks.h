@@ -2,13 +2,15 @@
  * (engine/slots.h) beside the Nodes, the Policies and what drains have told.
  *
  * Each row says in a sentence what it waits for and what ends that. A record that cannot be read,
- * of a newer version for instance, is a row of its own. Pure: stores in, a picture out. What the
+ * of a newer version for instance, is a row of its own; the stop of everything (engine/stop.h) is
+ * none, but each row knows of it. Pure: stores in, a picture out. What the
  * controller will do is told by the rules of engine/keeper.h and engine/maintenance.h; where a fact
  * is not known, the sentence is shorter, not wrong. */
 #ifndef ENGINE_LOCKS_H
 #define ENGINE_LOCKS_H
 
 #include "base/arena.h"
+#include "engine/rivals.h"
 #include "engine/slots.h"
 #include "model/object.h"
 #include "model/store.h"
@@ -19,9 +21,11 @@ const char *locks_maintenance(const char *by);
 struct locks_world {
     const struct store *maps; /* ConfigMaps with SLOTS_LABEL */
     const struct store *nodes;
-    const struct store *policies; /* NULL: may not be read */
-    const struct store *events;   /* of Nodes; NULL: not known */
-    int64_t now;                  /* wall clock */
+    const struct store *policies;     /* NULL: may not be read */
+    const struct store *events;       /* of Nodes; NULL: not known */
+    const struct store *maintenances; /* NULL: not known */
+    struct rival_signs rivals;
+    int64_t now; /* wall clock */
 };
 
 /* Of one ConfigMap. */

@@ -13,10 +13,19 @@ const char *operation_word(enum operation op) {
     return words[op];
 }
 
+enum operation operation_find(const char *word) {
+    for (unsigned i = 0; i < OPERATIONS; i++)
+        if (str_same(word, operation_word((enum operation)i)))
+            return (enum operation)i;
+    return OPERATIONS;
+}
+
 const struct maint_phase_row maint_phases[MAINT_PHASES] = {
     [MAINT_PENDING] = {"Pending", "It was asked for; a gate does not let it begin yet.", false},
     [MAINT_QUEUED] = {"Queued", "Its gates are open, and it waits for a slot.", false},
     [MAINT_DRAINING] = {"Draining", "It holds a slot; the node is cordoned and drained.", true},
+    [MAINT_DRAINED] = {"Drained", "The node is drained; it may go when its FleetLock client asks.",
+                       true},
     [MAINT_GRANTED] = {"Granted", "The node is drained: the operation may begin.", true},
     [MAINT_OPERATING] = {"Operating", "The operation is under way.", true},
     [MAINT_RETURNING] = {"Returning", "The operation is done, and the node has to come back.",
@@ -33,6 +42,13 @@ const struct maint_phase_row maint_phases[MAINT_PHASES] = {
     [MAINT_FAILED] = {"Failed", "Given up; the node is what it was, or gone.", false},
     [MAINT_CANCELLED] = {"Cancelled", "Taken back; the node is what it was.", false},
 };
+
+enum maint_phase maint_phase_find(const char *word) {
+    for (size_t i = 0; i < MAINT_PHASES; i++)
+        if (str_same(word, maint_phases[i].word))
+            return (enum maint_phase)i;
+    return MAINT_PENDING;
+}
 
 /* --- facts --- */
 
@@ -96,13 +112,23 @@ static bool uncordoned_by_others(const struct maint_facts *f) {
     return f->drain == MAINT_DRAIN_UNCORDONED;
 }
 
+/* Any replica tells a client that it may go, and takes its report: both may be written before
+ * whoever leads has looked. */
 static bool granted(const struct maint_facts *f) {
-    return holds(f, SLOT_GRANTED);
+    return holds(f, SLOT_GRANTED) || holds(f, SLOT_STEADY);
 }
 
-/* Nobody can take back what a node was told that goes by itself. */
+/* Nobody can take back what a node was told that goes by itself. One that was to be held drained
+ * only may have rebooted meanwhile. */
 static bool can_be_taken_back(const struct maint_facts *f) {
-    return f->cancelled && !f->by_request && f->work == MAINT_WORK_NONE && !rebooted(f);
+    bool begun = f->work != MAINT_WORK_NONE || rebooted(f);
+    return f->cancelled && !f->by_request && (!begun || f->operation == OPERATION_DRAIN);
+}
+
+/* What somebody else has put into service again is not taken away under his feet. */
+static bool lifted_before(const struct maint_facts *f) {
+    bool begun = f->work != MAINT_WORK_NONE || rebooted(f);
+    return f->lifted && !begun && !f->by_request && f->operation != OPERATION_DRAIN;
 }
 
 static bool same_boot(const struct maint_facts *f) {
@@ -113,29 +139,72 @@ static bool begun(const struct maint_facts *f) {
     return f->operation != OPERATION_DRAIN && f->work != MAINT_WORK_NONE;
 }
 
+/* By what the node says: that it is not believed to be Ready is not that it has gone. */
 static bool down(const struct maint_facts *f) {
-    return f->operation != OPERATION_DRAIN && (!f->node_there || !f->node_ready || rebooted(f));
+    return f->operation != OPERATION_DRAIN && (f->node_down || rebooted(f));
 }
 
+static bool drained(const struct maint_facts *f) {
+    return holds(f, SLOT_DRAINED) && f->by_request;
+}
+
+static bool drained_no_more(const struct maint_facts *f) {
+    return holds(f, SLOT_TAKEN);
+}
+
+static bool overdue(const struct maint_facts *f) {
+    return f->overdue;
+}
+
+/* Of one who goes by itself: it was told to, and may still do so. */
+static bool told_in_vain(const struct maint_facts *f) {
+    return f->overdue && f->by_request && !rebooted(f);
+}
+
+/* A machine that was shut down may be off for as long as somebody wants. Whoever has said that it
+ * was done by hand is heard first. */
+static bool not_back(const struct maint_facts *f) {
+    bool off = f->operation == OPERATION_SHUTDOWN && f->node_down;
+    return f->overdue && !off && f->word != MAINT_SAYS_SKIP;
+}
+
+/* What was carried out, or what somebody wants ended, and the node has not gone: never on the heels
+ * of the command, since a machine that is about to go down looks like one that stays. */
+static bool still_up(const struct maint_facts *f) {
+    bool doubted = f->work == MAINT_WORK_DONE || f->word || f->cancelled;
+    return f->still_up && f->node_ready && doubted && !f->by_request && !f->again && !rebooted(f);
+}
+
+/* A command that has failed may have done its work all the same: nothing is done on its heels. */
 static bool retried(const struct maint_facts *f) {
-    return f->word == MAINT_SAYS_RETRY && !f->cancelled;
+    return f->word == MAINT_SAYS_RETRY && !f->cancelled && !f->doubtful && !f->paused;
+}
+
+static bool lifted_since(const struct maint_facts *f) {
+    return f->lifted && retried(f) && !rebooted(f);
 }
 
 /* One that is to be tried again has not begun anew yet. */
 static bool failed(const struct maint_facts *f) {
-    return f->work == MAINT_WORK_FAILED && !rebooted(f) && !retried(f);
+    return f->work == MAINT_WORK_FAILED && !rebooted(f) && !f->again;
 }
 
+/* Whoever reboots a machine, or shuts it down, cannot tell that it was done: the node does. One
+ * that is off is waited for. */
 static bool done(const struct maint_facts *f) {
-    return f->work == MAINT_WORK_DONE || rebooted(f) || (deletes(f) && !f->node_there);
+    if (rebooted(f) || (deletes(f) && !f->node_there))
+        return true;
+    if (f->operation == OPERATION_SHUTDOWN)
+        return f->work != MAINT_WORK_FAILED && f->node_there && !f->node_ready;
+    return f->work == MAINT_WORK_DONE && f->operation != OPERATION_REBOOT;
 }
 
 static bool skipped(const struct maint_facts *f) {
-    return f->word == MAINT_SAYS_SKIP || rebooted(f);
+    return (f->word == MAINT_SAYS_SKIP && !f->doubtful) || (rebooted(f) && f->node_ready);
 }
 
 static bool aborted(const struct maint_facts *f) {
-    return (f->word == MAINT_SAYS_ABORT || f->cancelled) && f->node_ready;
+    return (f->word == MAINT_SAYS_ABORT || f->cancelled) && f->node_ready && !f->doubtful;
 }
 
 /* With software that needs no reboot the boot stays the same. */
@@ -155,6 +224,11 @@ static bool restored(const struct maint_facts *f) {
 
 static bool uncordoned(const struct maint_facts *f) {
     return holds(f, SLOT_RETURNED) && !f->cordoned;
+}
+
+/* By another replica, or before what we had written was answered: it may be on its way down. */
+static bool told_meanwhile(const struct maint_facts *f) {
+    return f->hasty && f->by_request && f->node_there && granted(f);
 }
 
 static bool put_back(const struct maint_facts *f) {
@@ -187,14 +261,33 @@ const struct maint_way maint_ways[] = {
     {MAINT_DRAINING, MAINT_UNDOING, "UncordonedByOthers", "Somebody else has uncordoned the node.",
      uncordoned_by_others},
 
+    {MAINT_DRAINING, MAINT_DRAINED, "AwaitsClient",
+     "It goes when its FleetLock client asks, which has not come to that yet.", drained},
+
+    {MAINT_DRAINED, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
+    {MAINT_DRAINED, MAINT_GRANTED, "Drained", "The grant is written.", granted},
+    {MAINT_DRAINED, MAINT_UNDOING, "Cancelled", "It was cancelled.", cancelled},
+    {MAINT_DRAINED, MAINT_UNDOING, "NotAsked", "Nobody asks for it any more.", not_asked},
+    {MAINT_DRAINED, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
+    {MAINT_DRAINED, MAINT_UNDOING, "UncordonedByOthers", "Somebody else has uncordoned the node.",
+     uncordoned_by_others},
+    {MAINT_DRAINED, MAINT_DRAINING, "DrainedAnew", "Pods have come to the node since.",
+     drained_no_more},
+    {MAINT_DRAINED, MAINT_UNDOING, "ClientSilent",
+     "Its FleetLock client has not asked within the returnTimeout.", overdue},
+
     {MAINT_GRANTED, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_GRANTED, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
     {MAINT_GRANTED, MAINT_UNDOING, "Cancelled",
      "It was cancelled, and nothing has begun that cannot be taken back.", can_be_taken_back},
+    {MAINT_GRANTED, MAINT_UNDOING, "UncordonedByOthers", "Somebody else has uncordoned the node.",
+     lifted_before},
     {MAINT_GRANTED, MAINT_UNDOING, "SameBoot",
      "The node has reported that it is steady, and has not rebooted.", same_boot},
     {MAINT_GRANTED, MAINT_OPERATING, "OperationBegun", "The operation has begun.", begun},
     {MAINT_GRANTED, MAINT_OPERATING, "NodeDown", "The node has gone.", down},
+    {MAINT_GRANTED, MAINT_HALTED, "NotBack",
+     "The node was told to go, and has not rebooted within the returnTimeout.", told_in_vain},
 
     {MAINT_OPERATING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_OPERATING, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
@@ -202,9 +295,15 @@ const struct maint_way maint_ways[] = {
      "The node has reported that it is steady, and has not rebooted.", same_boot},
     {MAINT_OPERATING, MAINT_HALTED, "OperationFailed", "The operation has failed.", failed},
     {MAINT_OPERATING, MAINT_RETURNING, "OperationDone", "The operation is done.", done},
+    {MAINT_OPERATING, MAINT_HALTED, "StillUp",
+     "The node has stayed up, in the same boot: nothing has come of the operation.", still_up},
+    {MAINT_OPERATING, MAINT_HALTED, "NotBack",
+     "The node has not come back with a new boot within the returnTimeout.", overdue},
 
     {MAINT_HALTED, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_HALTED, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
+    {MAINT_HALTED, MAINT_UNDOING, "UncordonedByOthers",
+     "It is to be tried again, and somebody else has uncordoned the node.", lifted_since},
     {MAINT_HALTED, MAINT_OPERATING, "Retried", "Somebody wants it tried again.", retried},
     {MAINT_HALTED, MAINT_RETURNING, "Skipped", "Somebody has done it, or the node itself has.",
      skipped},
@@ -216,6 +315,10 @@ const struct maint_way maint_ways[] = {
     {MAINT_RETURNING, MAINT_SETTLING, "Removed", "The node is removed, as was wanted.", removed},
     {MAINT_RETURNING, MAINT_RESTORING, "NodeBack",
      "The node is Ready, with a new boot or as somebody has said.", back},
+    {MAINT_RETURNING, MAINT_HALTED, "StillUp",
+     "The node has stayed up, in the same boot: nothing has come of the operation.", still_up},
+    {MAINT_RETURNING, MAINT_HALTED, "NotBack",
+     "The node has not become Ready within the returnTimeout.", not_back},
 
     {MAINT_RESTORING, MAINT_UNDOING, "SlotLost", "Somebody has taken the slot away.", lost},
     {MAINT_RESTORING, MAINT_UNDOING, "NodeGone", "Its node is gone.", gone},
@@ -227,6 +330,8 @@ const struct maint_way maint_ways[] = {
 
     {MAINT_SETTLING, MAINT_COMPLETE, "Released", "The slot is free again.", no_slot},
 
+    {MAINT_UNDOING, MAINT_GRANTED, "GrantedMeanwhile",
+     "Its FleetLock client had been told that it may go: nobody can call it back.", told_meanwhile},
     {MAINT_UNDOING, MAINT_CANCELLED, "PutBack", "The node is what it was.", put_back},
     {MAINT_UNDOING, MAINT_FAILED, "PutBack", "The node is what it was.", put_back},
 };
@@ -236,7 +341,8 @@ const struct maint_way *maint_next(enum maint_phase phase, enum maint_phase end,
                                    const struct maint_facts *f) {
     for (size_t i = 0; i < n_maint_ways; i++) {
         const struct maint_way *w = &maint_ways[i];
-        if (w->from == phase && (phase != MAINT_UNDOING || w->to == end) && w->open(f))
+        bool leads = phase != MAINT_UNDOING || !maint_ended(w->to) || w->to == end;
+        if (w->from == phase && leads && w->open(f))
             return w;
     }
     return NULL;
@@ -253,6 +359,34 @@ enum maint_phase maint_resume(const struct slot *slot) {
         return slot->granted ? MAINT_UNCORDONING : MAINT_UNDOING;
     default:
         return MAINT_GRANTED;
+    }
+}
+
+enum maint_phase maint_seen(const struct slot *slot) {
+    switch (slot->state) {
+    case SLOT_TAKEN:
+        return MAINT_DRAINING;
+    case SLOT_DRAINED:
+        return MAINT_GRANTED;
+    case SLOT_GRANTED:
+        return MAINT_OPERATING;
+    case SLOT_STEADY:
+        return MAINT_RETURNING;
+    default:
+        return slot->granted ? MAINT_UNCORDONING : MAINT_UNDOING;
+    }
+}
+
+int64_t maint_seen_since(const struct slot *slot) {
+    switch (slot->state) {
+    case SLOT_TAKEN:
+        return slot->since;
+    case SLOT_GRANTED:
+        return slot->granted;
+    case SLOT_STEADY:
+        return slot->steady;
+    default:
+        return 0;
     }
 }
 
@@ -276,6 +410,8 @@ static enum maint_act put_away(const struct maint_facts *f) {
 static enum maint_act drain(const struct maint_facts *f) {
     if (f->paused)
         return MAINT_ACT_NONE;
+    if (holds(f, SLOT_DRAINED) && f->drain == MAINT_DRAIN_AT_WORK)
+        return MAINT_ACT_DRAIN_AGAIN;
     if (holds(f, SLOT_DRAINED)) /* one that goes by itself is granted it when it asks */
         return f->by_request || f->to_operate != MAINT_PASS ? MAINT_ACT_NONE : MAINT_ACT_GRANT;
     if (!holds(f, SLOT_TAKEN))
@@ -287,11 +423,12 @@ static enum maint_act drain(const struct maint_facts *f) {
 }
 
 /* Once for a request: never in another boot than the one that it was granted to, never on a node
- * that has reported since, nor on one that somebody has uncordoned. */
+ * that has reported since, nor on one that somebody has uncordoned, or that carries a pod again. */
 static enum maint_act operate(const struct maint_facts *f) {
-    bool may = holds(f, SLOT_GRANTED) && f->cordoned && f->node_there && !rebooted(f);
+    bool may = holds(f, SLOT_GRANTED) && f->cordoned && !f->lifted && f->node_there &&
+               !rebooted(f) && f->to_operate == MAINT_PASS && !f->crowded;
     bool ours = f->operation != OPERATION_DRAIN && !f->by_request;
-    bool idle = f->work == MAINT_WORK_NONE || f->word == MAINT_SAYS_RETRY;
+    bool idle = f->work == MAINT_WORK_NONE || f->again;
     return may && ours && idle && !f->paused && !f->cancelled ? MAINT_ACT_OPERATE : MAINT_ACT_NONE;
 }
 
@@ -301,10 +438,13 @@ enum maint_act maint_act(enum maint_phase phase, const struct maint_facts *f) {
     case MAINT_QUEUED:
         return MAINT_ACT_ASK;
     case MAINT_PENDING:
-    case MAINT_CANCELLED:
-    case MAINT_FAILED:
         return MAINT_ACT_WITHDRAW;
+    case MAINT_COMPLETE:
+    case MAINT_CANCELLED:
+    case MAINT_FAILED: /* a slot that it was given too late is nobody's */
+        return f->slot ? put_away(f) : MAINT_ACT_WITHDRAW;
     case MAINT_DRAINING:
+    case MAINT_DRAINED:
         return drain(f);
     case MAINT_GRANTED:
     case MAINT_OPERATING:

@@ -9,7 +9,8 @@
  * them carries that out, in the order that engine/slots.h asks for, and comes back with new facts.
  *
  * No way leads from before `Granted` to beyond it except through it, and none from it back by time
- * alone. */
+ * alone. A FleetLock client may be told to go by any replica, while the one that leads undoes: what
+ * is granted then leads back from `Undoing`. */
 #ifndef ENGINE_MAINTENANCE_H
 #define ENGINE_MAINTENANCE_H
 
@@ -31,11 +32,18 @@ enum operation {
     OPERATIONS,
 };
 const char *operation_word(enum operation op); /* "Reboot" */
+/* OPERATIONS: it is none. NULL is none, too. */
+enum operation operation_find(const char *word);
+
+/* Of a command that has failed: by then a node is seen not to be Ready that has gone all the same
+ * (Kubernetes: 50 s). What is said before is heard then. */
+enum { MAINT_DOUBT_S = 60 };
 
 enum maint_phase {
     MAINT_PENDING,
     MAINT_QUEUED,
     MAINT_DRAINING,
+    MAINT_DRAINED, /* and its FleetLock client has not asked yet; others need no such wait */
     MAINT_GRANTED,
     MAINT_OPERATING,
     MAINT_RETURNING,
@@ -59,6 +67,8 @@ struct maint_phase_row {
     bool disruptive;     /* pods or the node itself are touched: not begun while paused */
 };
 extern const struct maint_phase_row maint_phases[MAINT_PHASES];
+/* By its word; MAINT_PENDING when it is none, as of one that nobody has looked at yet. */
+enum maint_phase maint_phase_find(const char *word);
 
 /* --- what is known --- */
 
@@ -89,19 +99,29 @@ struct maint_facts {
     bool paused;          /* this one, its rollout, or everything */
     bool asks;            /* whoever wants it still does; of a FleetLock client: has asked lately */
     bool by_request;      /* the node goes by itself when it is told that it may */
-    enum maint_word word; /* what somebody has said about one that is halted */
+    enum maint_word word; /* what somebody has said about one that is halted, or under way */
 
     enum maint_gate to_cordon, to_operate, to_return;
     const struct slot *slot; /* NULL: it holds none */
 
     bool node_there; /* with the UID that it had when the slot was taken */
+    bool node_down;  /* it is not, or says that it is not Ready */
     bool node_ready; /* and believed: its lease is newer than its boot */
     const char *node_boot;
     bool cordoned;  /* for this holding */
+    bool lifted;    /* and somebody else has uncordoned it since */
     bool same_boot; /* it has reported, and its boot has been the same for long enough since */
+    bool crowded;   /* it was drained, and a pod has come since */
+    bool hasty;     /* of one that is undone: whoever decided so knew of no grant */
+    bool doubtful;  /* of one that has just failed: if its node had gone, that would not be seen */
+    /* Of its phase, so that they are not true of one that has just begun. */
+    bool overdue;  /* what it waits for has not come by the time that it had */
+    bool still_up; /* nobody is at work on it that is known, and it has been Ready, in the same
+                    * boot, for so long that nothing of what was begun can still take it down */
 
     enum maint_drain drain;
     enum maint_work work;
+    bool again; /* it is to be carried out once more, and that has not begun */
     bool restored, settled;
 };
 
@@ -129,13 +149,19 @@ enum maint_phase maint_way_end(const struct maint_way *way);
  * freed tells nobody that the node has rebooted, and it would do so twice. */
 enum maint_phase maint_resume(const struct slot *slot);
 
+/* The phase of such a one as people call it, and since when (wall clock; 0: not known). Others than
+ * maint_resume(): that a node is drained, or on its way, is no state of its own there. */
+enum maint_phase maint_seen(const struct slot *slot);
+int64_t maint_seen_since(const struct slot *slot);
+
 enum maint_act {
     MAINT_ACT_NONE,
     MAINT_ACT_ASK,      /* to be among those who wait for a slot */
     MAINT_ACT_WITHDRAW, /* not to be among them any more */
     MAINT_ACT_DRAIN,
-    MAINT_ACT_DRAINED, /* the slot is written to be */
-    MAINT_ACT_GRANT,   /* the same; not where the node asks by itself */
+    MAINT_ACT_DRAINED,     /* the slot is written to be */
+    MAINT_ACT_DRAIN_AGAIN, /* the slot is written to be taken, as before: a pod has come */
+    MAINT_ACT_GRANT,       /* the same; not where the node asks by itself */
     MAINT_ACT_OPERATE,
     MAINT_ACT_RETURN, /* the slot is written to be returned */
     MAINT_ACT_UNCORDON,

@@ -8,6 +8,7 @@
 #include "base/timefmt.h"
 #include "engine/budget.h"
 #include "engine/fit_internal.h"
+#include "engine/guard.h"
 #include "engine/podrole.h"
 
 /* --- the picture --- */
@@ -123,16 +124,25 @@ static bool volume_is_judged(const struct moveout_stores *s, const struct pod *p
     return claim && s->classes && waits_for_node(s, claim);
 }
 
-bool moveout_judged(const struct moveout_stores *s, const struct pod *pod) {
+bool moveout_placed_by_other(const struct pod *pod) {
+    const char *name = pod->spec ? pod->spec->scheduler : NULL;
+    return !str_empty(name) && !streq(name, "default-scheduler");
+}
+
+static bool volumes_are_judged(const struct moveout_stores *s, const struct pod *pod) {
     for (size_t i = 0; i < list_len(volumes_of(pod)); i++)
         if (!volume_is_judged(s, pod, &volumes_of(pod)[i]))
             return false;
     return true;
 }
 
+bool moveout_judged(const struct moveout_stores *s, const struct pod *pod) {
+    return !moveout_placed_by_other(pod) && volumes_are_judged(s, pod);
+}
+
 bool moveout_unread(const struct moveout_stores *s, const struct pod *pod) {
     bool all = s->claims && s->volumes && s->classes;
-    return !all && !moveout_judged(s, pod);
+    return !all && !volumes_are_judged(s, pod);
 }
 
 void moveout_set_claims(struct fit *fit, const struct moveout_stores *s, const struct pod *copy,
@@ -193,8 +203,10 @@ const char *moveout_words(struct arena *arena, const char *message) {
 /* --- a node, emptied --- */
 
 const struct pdb *moveout_budget(const struct pod *pod, const struct pdb *const *pdbs, size_t n) {
-    /* One that is not ready and may go all the same takes nothing (engine/budget.c). */
-    return n == 1 && budget_is_asked(pod) && pod_ready(pod) ? pdbs[0] : NULL;
+    /* One that is not ready and may go all the same takes nothing (engine/budget.c); what operators
+     * keep does not run dry, they see to it. */
+    return n == 1 && !guard_of(pdbs[0], pod) && budget_is_asked(pod) && pod_ready(pod) ? pdbs[0]
+                                                                                       : NULL;
 }
 
 static struct moveout_left *left_of(const struct moveout *m, const struct pdb *budget) {
@@ -218,15 +230,19 @@ static const struct moveout_pod *refused_before(const struct moveout *m,
                                                 const struct moveout_pod *p) {
     for (size_t i = 0; i < m->pods.len; i++) {
         const struct moveout_pod *o = &m->pods.p[i];
-        if (o != p && o->gone && o->end == MOVEOUT_HOMELESS && !(o->codes & ~MOVEOUT_LASTING) &&
-            o->pod->spec == p->pod->spec && o->pod->meta.labels == p->pod->meta.labels &&
-            o->pod->meta.ns == p->pod->meta.ns)
+        if (o != p && o->gone && !o->unmade && o->end == MOVEOUT_HOMELESS &&
+            !(o->codes & ~MOVEOUT_LASTING) && o->pod->spec == p->pod->spec &&
+            o->pod->meta.labels == p->pod->meta.labels && o->pod->meta.ns == p->pod->meta.ns)
             return o;
     }
     return NULL;
 }
 
 static void find_place(struct moveout *m, struct moveout_pod *p) {
+    if (p->unmade) {
+        p->end = MOVEOUT_HOMELESS;
+        return;
+    }
     struct pod next = moveout_successor(p->pod);
     const struct moveout_pod *refused = refused_before(m, p);
     const char *to = refused      ? NULL
@@ -247,7 +263,6 @@ static void find_place(struct moveout *m, struct moveout_pod *p) {
         p->codes = refused->codes;
     }
     p->end = MOVEOUT_HOMELESS;
-    p->local = p->codes & 1u << FIT_VOLUME_NODE;
 }
 
 static void leave(struct moveout *m, struct moveout_pod *p) {
@@ -361,7 +376,7 @@ static void find_lucky(struct moveout *m, const struct pdb *budget) {
     lifted all = VEC_INIT;
     for (size_t i = 0; keeper && i < m->pods.len; i++)
         waiting += m->pods.p[i].budget == budget && m->pods.p[i].end == MOVEOUT_STAYS;
-    if (!waiting || has_ephemeral(keeper->pod))
+    if (!waiting || keeper->unmade || has_ephemeral(keeper->pod))
         return;
     for (size_t i = 0; i < m->pods.len; i++)
         if (m->pods.p[i].budget != budget && !m->pods.p[i].last &&
@@ -409,7 +424,8 @@ bool moveout_chance(struct moveout *m, const struct pdb *budget, const struct po
     int64_t last = last_wait(m, budget);
     for (size_t i = 0; last >= 0 && i < m->pods.len; i++) {
         const struct moveout_pod *p = &m->pods.p[i];
-        if (p->end != MOVEOUT_HOMELESS || p->budget == budget || p->last || has_ephemeral(p->pod))
+        if (p->end != MOVEOUT_HOMELESS || p->unmade || p->budget == budget || p->last ||
+            has_ephemeral(p->pod))
             continue;
         *loser = loser_to(m, p, budget, last);
         *winner = p->pod;
@@ -429,14 +445,12 @@ static int compare_pods(const void *a, const void *b) {
 }
 
 void moveout_play(struct moveout *m, const struct node *node) {
-    struct node cordoned = *node;
     m->node = node;
     m->round = 0;
     m->left_before = 0;
     if (m->pods.len)
         qsort(m->pods.p, m->pods.len, sizeof m->pods.p[0], compare_pods);
-    cordoned.unschedulable = true;
-    fit_put_node(m->fit, &cordoned);
+    fit_cordon_node(m->fit, node->meta.name, true);
     for (int last = 0; last < 2; last++)
         while (leave_all(m, last)) {
             try_again(m);
@@ -446,9 +460,8 @@ void moveout_play(struct moveout *m, const struct node *node) {
         find_lucky(m, m->left.p[i].budget);
 }
 
-const struct pod *moveout_keeper(const struct moveout *m, const struct pdb *budget) {
-    const struct moveout_pod *keeper = keeper_of(m, budget);
-    return keeper ? keeper->pod : NULL;
+const struct moveout_pod *moveout_keeper(const struct moveout *m, const struct pdb *budget) {
+    return keeper_of(m, budget);
 }
 
 static void put_claims_back(struct moveout *m, const struct pod *pod) {

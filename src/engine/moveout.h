@@ -42,6 +42,8 @@ enum {
  * and the loser. The same words everywhere. */
 #define MOVEOUT_BY_CHANCE                                                                          \
     " when others that leave at the same time are quicker: who gets the last places is chance"
+/* Of the pod that keeps what it took of a budget. */
+#define MOVEOUT_KEPT(unmade) ((unmade) ? "is not made" : "fits nowhere")
 #define MOVEOUT_LUCK                                                                               \
     "whether the node is drained is chance: the replacement of %s may get the place of that of "   \
     "%s, which then keeps what it took of the budget"
@@ -52,6 +54,11 @@ enum {
     "be looked at"
 #define MOVEOUT_UNREAD_HELP                                                                        \
     "give the permission to list persistentvolumes, persistentvolumeclaims and storageclasses"
+
+/* Of pods that another scheduler places: their number, "s" unless that is 1, and its name. */
+#define MOVEOUT_OTHER                                                                              \
+    "where the replacements of %zu pod%s go, and whether there is room, is not known: scheduler "  \
+    "%s places them"
 
 /* --- the picture --- */
 
@@ -74,8 +81,11 @@ int32_t moveout_least_priority(const struct store *pods);
 
 /* The pod as its owner makes it again: nowhere yet, with its name. */
 struct pod moveout_successor(const struct pod *pod);
-/* Whether it is known where its volumes can be; what is not is not judged. */
+/* Whether it is known where its volumes can be, and who places it; what is not is not judged. */
 bool moveout_judged(const struct moveout_stores *s, const struct pod *pod);
+/* Whether another scheduler than Kubernetes' own places it: nobody here knows what that would do,
+ * so it is not judged either. */
+bool moveout_placed_by_other(const struct pod *pod);
 /* Of one that is not judged: whether that is because claims, volumes or classes could not be read.
  */
 bool moveout_unread(const struct moveout_stores *s, const struct pod *pod);
@@ -105,7 +115,8 @@ enum moveout_end {
 struct moveout_pod {
     const struct pod *pod;
     const struct pdb *budget; /* or NULL */
-    bool last; /* goes when all others are settled: only what if somebody mends what keeps it */
+    bool unmade; /* it has no replacement, for another reason than room (engine/remake.h) */
+    bool last;   /* goes when all others are settled: only what if somebody mends what keeps it */
     /* played */
     enum moveout_end end;
     const char *to; /* where its replacement is; NULL: nowhere, or where others are pushed aside */
@@ -113,7 +124,6 @@ struct moveout_pod {
     bool waited;    /* for its budget */
     bool lucky; /* of those that stay: it goes if a place is not taken by another that leaves at the
                    same time */
-    bool local; /* of the homeless: a volume ties it to certain nodes */
     bool gone;
     bool owed; /* what it took of its budget has yet to be given back */
     uint32_t codes;
@@ -143,8 +153,8 @@ struct moveout_pod *moveout_add(struct moveout *m, const struct pod *pod, const 
 /* The node is cordoned, and its pods go, in the order in which a drain asks them. The picture is
  * then as after the drain, for questions. */
 void moveout_play(struct moveout *m, const struct node *node);
-/* Of a budget that has run dry: the first pod whose replacement fits nowhere. */
-const struct pod *moveout_keeper(const struct moveout *m, const struct pdb *budget);
+/* Of a budget that has run dry: the first pod whose replacement fits nowhere, or is not made. */
+const struct moveout_pod *moveout_keeper(const struct moveout *m, const struct pdb *budget);
 /* Of a budget that has not run dry, with pods that had to wait for it: whether it would have if the
  * replacement of `*winner`, which fits nowhere, had got the place of that of `*loser`. */
 bool moveout_chance(struct moveout *m, const struct pdb *budget, const struct pod **winner,

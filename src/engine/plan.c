@@ -14,8 +14,6 @@ enum {
     STARTS_WITHIN = 30, /* seconds beyond thrice the usual that a pod is said to be starting */
 };
 
-#define ZONE_LABEL "topology.kubernetes.io/zone"
-
 const char *plan_verdict_word(enum plan_verdict v) {
     static const char *const words[] = {
         [PLAN_STAYS] = "stays",       [PLAN_GOES] = "goes",     [PLAN_WAITS] = "waits",
@@ -37,6 +35,11 @@ void plan_judge(struct ppod *p, enum plan_verdict verdict, enum blocker_code cod
     p->pub->blocker =
         (struct plan_blocker){.code = code, .object = object, .message = message, .help = ""};
     p->unsure = verdict == PLAN_NEVER || verdict == PLAN_UNSURE;
+}
+
+void plan_judge_guard(struct ppod *p, const struct guard *guard, const char *budget) {
+    plan_judge(p, PLAN_UNSURE, guard->code, budget, guard->words);
+    p->pub->blocker.help = guard->hint;
 }
 
 static uint32_t name_hash(const char *name) {
@@ -77,6 +80,20 @@ const char *plan_budget_words(struct planning *g, struct pbudget *b) {
     return b->words = arena_strndup(g->arena, str_get(&words), words.len);
 }
 
+static void judge_budget(struct planning *g, struct ppod *p, struct pbudget *b,
+                         enum budget_verdict verdict) {
+    const struct guard *guard = budget_holds(verdict) ? guard_of(b->pdb, p->pod) : NULL;
+    if (guard) {
+        plan_judge_guard(p, guard, b->name);
+    } else if (verdict == BUDGET_NEVER && !plan_surge_helps(p, b->pdb)) {
+        plan_judge(p, PLAN_NEVER, BLOCKER_PDB_UNSATISFIABLE, b->name, plan_budget_words(g, b));
+        if (budget_uncounted(b->pdb))
+            p->pub->blocker.help = BUDGET_UNCOUNTED_HELP;
+    } else if (verdict == BUDGET_FAILED) {
+        plan_judge(p, PLAN_NEVER, BLOCKER_PDB_SYNC_FAILED, b->name, plan_budget_words(g, b));
+    }
+}
+
 static void judge_budgets(struct planning *g, struct ppod *p) {
     size_t n;
     const struct pdb *const *pdbs = pdbs_of_pod(g->in->cluster->pdbs, p->pod, &n);
@@ -98,13 +115,27 @@ static void judge_budgets(struct planning *g, struct ppod *p) {
     if (!pod_ready(p->pod) && verdict == BUDGET_ALLOWS)
         return;
     p->budget = budget_number(g, pdbs[0]);
-    const char *name = g->budgets.p[p->budget]->name;
-    if (verdict == BUDGET_NEVER && !past)
-        plan_judge(p, PLAN_NEVER, BLOCKER_PDB_UNSATISFIABLE, name,
-                   plan_budget_words(g, g->budgets.p[p->budget]));
-    else if (verdict == BUDGET_FAILED && !past)
-        plan_judge(p, PLAN_NEVER, BLOCKER_PDB_SYNC_FAILED, name,
-                   plan_budget_words(g, g->budgets.p[p->budget]));
+    if (!past)
+        judge_budget(g, p, g->budgets.p[p->budget], verdict);
+}
+
+/* Of one that something else keeps: its budgets keep it as well, and for good, unless it ends by
+ * itself. "; ..." or "". */
+static const char *also_never(struct planning *g, const struct pod *pod) {
+    size_t n;
+    const struct pdb *const *pdbs = pdbs_of_pod(g->in->cluster->pdbs, pod, &n);
+    _cleanup_str_ struct str words = STR_INIT;
+    if (g->in->opts->disable_eviction || !g->in->cluster->budgets_known)
+        return "";
+    enum budget_verdict v = budget_for_pod(pod, pdbs, n);
+    if (v == BUDGET_MULTIPLE)
+        return arena_printf(g->arena, "; besides, %zu budgets select it: none of them lets it go",
+                            n);
+    if (v != BUDGET_FAILED && (v != BUDGET_NEVER || guard_of(pdbs[0], pod)))
+        return "";
+    budget_explain(pdbs[0], &words);
+    return arena_printf(g->arena, "; besides, the budget %s never lets it go: %s",
+                        plan_full_name(g, &pdbs[0]->meta), str_get(&words));
 }
 
 static bool is_terminating(const struct planning *g, const char *ns) {
@@ -143,6 +174,16 @@ static void judge_returning(struct planning *g, struct ppod *p, const struct nod
                        "back on the cordoned node");
 }
 
+/* Of one that goes: whether it is made again. */
+static void judge_remake(struct planning *g, struct ppod *p) {
+    struct remade remade;
+    if (!remake_judge(&g->remake, p->pod, &remade))
+        return;
+    struct remade *kept = arena_new(g->arena, struct remade);
+    *kept = remade;
+    p->unmade = kept;
+}
+
 /* Sets the budget and what is in its way. */
 static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verdict *rule,
                       const struct filter *f, const struct node *node) {
@@ -163,8 +204,8 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
         plan_judge(p, PLAN_UNSURE, BLOCKER_DO_NOT_DISRUPT, plan_full_name(g, &pod->meta),
                    arena_printf(g->arena,
                                 "it is marked %s: a drain waits until the mark is taken off, or it "
-                                "is gone",
-                                rule->name));
+                                "is gone%s",
+                                rule->name, also_never(g, pod)));
     else if (rule->action == RULE_WAIT && !pod_finished(pod))
         plan_judge(p, PLAN_UNSURE, BLOCKER_JOB_RUNNING, plan_full_name(g, &pod->meta),
                    arena_printf(g->arena, "it shall finish by itself (%s)", rule->name));
@@ -176,6 +217,8 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
         judge_budgets(g, p);
     if (!p->unsure && p->leaves_at < 0 && pod_may_return(pod))
         judge_returning(g, p, node);
+    if (!p->unsure && p->leaves_at < 0)
+        judge_remake(g, p);
 }
 
 static enum comes_back comes_back(const struct planning *g, const struct pod *pod) {
@@ -218,20 +261,29 @@ static void add_pod(struct planning *g, unsigned number, const struct pod *pod) 
         d.stop = MIN_OF(d.stop, SEC(rule.grace >= 0 ? rule.grace : g->in->opts->grace));
     if (g->in->times)
         d = g->in->times(g->in->times_arg, pod, d);
+    if (rule.force_after >= 0)
+        d.stop = MIN_OF(d.stop, rule.force_after);
+    g->timed |= rule.deadline > 0;
     struct ppod p = {.pub = pub,
                      .pod = pod,
                      .node = number,
                      .budget = -1,
+                     .owner = -1,
                      .d = d,
                      .back = comes_back(g, pod),
                      .order = rule.order,
                      .grace = pod->spec ? pod->spec->grace : 0,
                      .leaves_at = PLAN_NO_TIME,
-                     .delete_at = rule.delete_after,
+                     .delete_at = rule.delete_after >= 0 ? rule.delete_after : rule.force_after,
+                     .force_at = rule.force_after,
+                     .deadline = rule.deadline,
+                     .rule = rule.name,
                      .finalizer = pod_finalizer(pod)};
     pub->verdict = PLAN_GOES;
     pub->why = "";
+    plan_surge(g, &p);
     judge_pod(g, &p, &rule, &f, n->pub->node);
+    plan_await(g, &p);
     n->hopeless |= p.unsure || p.finalizer;
     *vec_push(&n->pods) = (unsigned)g->pods.len;
     if (p.budget >= 0)
@@ -270,19 +322,21 @@ enum plan_verdict plan_finding_verdict(const struct check_finding *f) {
     return !f ? PLAN_GOES : f->verdict == CHECK_DENY ? PLAN_NEVER : PLAN_UNSURE;
 }
 
+const char *plan_finding_object(const struct planning *g, const struct check_finding *f) {
+    return f->name && f->ns ? arena_printf(g->arena, "%s/%s", f->ns, f->name) : strna(f->name);
+}
+
 /* Nor on one whose cordon a check does not agree to. */
 static void refuse_finding(struct planning *g, struct pnode *n) {
     const struct check_finding *f = n->pub->finding;
     if (!f)
         return;
-    const char *object =
-        f->name && f->ns ? arena_printf(g->arena, "%s/%s", f->ns, f->name) : strna(f->name);
     judge_rest(g, n, plan_finding_verdict(f),
                (struct plan_blocker){f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code,
-                                     object,
-                                     arena_printf(g->arena, "its node may not be cordoned: %s: %s",
+                                     plan_finding_object(g, f),
+                                     arena_printf(g->arena, PLAN_NO_CORDON ": %s: %s",
                                                   f->check->name, strna(f->evidence)),
-                                     ""});
+                                     "", false});
 }
 
 static void add_pods(struct planning *g, unsigned number) {
@@ -314,14 +368,28 @@ int64_t plan_ready_at(const struct planning *g, const struct pod *pod) {
     return age > 3 * d.start + SEC(STARTS_WITHIN) ? -1 : MAX_OF(d.start - age, SEC(1));
 }
 
-/* Budgets that are short of pods which are just starting have them soon. */
+/* A StatefulSet's pod that somebody has just evicted has no successor yet: that is made when it is
+ * gone. When it will be ready, or -1. */
+static int64_t made_again_at(const struct planning *g, const struct pod *pod) {
+    const struct owner *o = meta_controller(&pod->meta);
+    _cleanup_str_ struct str finalizers = STR_INIT;
+    if (!pod->meta.deleted || !o || !str_same(o->kind, "StatefulSet") ||
+        g->begun_at - pod->meta.deleted > SEC(STUCK_AFTER) || is_terminating(g, pod->meta.ns))
+        return -1;
+    pod_foreign_finalizers(pod, &finalizers);
+    if (finalizers.len)
+        return -1;
+    return MAX_OF(pod->meta.deleted - g->begun_at, 0) + durations_of(g->durations, pod).start;
+}
+
+/* Budgets that are short of pods which are just starting, or are about to, have them soon. */
 static void add_heals(struct planning *g, struct pbudget *b) {
     size_t n;
     if (b->pdb->healthy >= b->pdb->expected)
         return;
     const struct pod **pods = pdbs_pods(g->in->cluster->pdbs, b->pdb, &n);
     for (size_t i = 0; i < n; i++) {
-        int64_t at = plan_ready_at(g, pods[i]);
+        int64_t at = pods[i]->meta.deleted ? made_again_at(g, pods[i]) : plan_ready_at(g, pods[i]);
         if (at >= 0)
             *vec_push(&b->heals) = at;
     }
@@ -345,10 +413,10 @@ struct pnode *plan_node_find(const struct planning *g, const char *name) {
 }
 
 static unsigned zone_number(struct planning *g, const struct node *node) {
-    const char *zone = strna(map_get(node->meta.labels, ZONE_LABEL));
+    const char *zone = node_zone(node);
     for (size_t i = 0; i < g->nodes.len; i++) {
         const struct pnode *n = &g->nodes.p[i];
-        if (streq(strna(map_get(n->pub->node->meta.labels, ZONE_LABEL)), zone))
+        if (streq(node_zone(n->pub->node), zone))
             return n->zone;
     }
     return g->zones++;
@@ -394,11 +462,18 @@ void plan_correct(struct plan *plan, struct plan_node *node, struct plan_pod *po
         plan->drained = MAX_OF(plan->drained, plan->nodes[i].ends);
 }
 
-void plan_make(const struct plan_input *in, struct arena *arena, struct plan *out) {
+/* True: something was short, so that chance has a say in what is told. */
+static bool make_once(const struct plan_input *in, struct arena *arena, bool compare,
+                      struct plan *out) {
     struct planning g = {.in = in, .arena = arena, .out = out, .begun_at = in->now};
     *out = (struct plan){0};
+    g.timed = in->opts->timeout > 0;
     g.rules = in->opts->rules ? in->opts->rules : (g.own_rules = rules_new());
     g.durations = durations_new(in->cluster->pods);
+    struct remake_stores stores = {.jobs = in->jobs, .accounts = in->accounts};
+    g.remake = (struct remake)REMAKE_INIT(arena, remake_look, &stores);
+    g.remake.how = in->opts->disable_eviction ? JOB_POD_DELETED : JOB_POD_EVICTED;
+    remake_quotas(&g.remake, in->quotas, NULL);
     htab_init(&g.by_name, &node_ops);
     htab_init(&g.by_pdb, &budget_ops);
     add_nodes(&g);
@@ -414,14 +489,14 @@ void plan_make(const struct plan_input *in, struct arena *arena, struct plan *ou
         plan_least(&g, &g.nodes.p[i]);
     bool greedy;
     unsigned *order = plan_order(&g, &greedy);
-    g.room = room_new(&g);
-    for (size_t i = 0; i < g.nodes.len && in->opts->avoid_next; i++)
-        if (!g.nodes.p[i].pub->finding)
-            room_avoid(g.room, g.nodes.p[i].pub->name);
-    out->drained = plan_play(&g, order, greedy);
-    out->makespan = g.done == g.nodes.len ? out->drained : PLAN_NO_TIME;
-    plan_bounds(&g);
+    plan_order_settle(&g, order, &greedy);
+    size_t sure = plan_chance(&g, order, greedy, plan_tries(&g));
+    if (compare)
+        plan_better(&g, sure);
+    plan_play_room(&g, order, greedy);
     plan_tell(&g);
+    plan_bounds(&g);
+    plan_budgets(&g);
     room_free(g.room);
     free(order);
     for (size_t i = 0; i < g.budgets.len; i++) {
@@ -436,8 +511,69 @@ void plan_make(const struct plan_input *in, struct arena *arena, struct plan *ou
     vec_done(&g.pods);
     vec_done(&g.budgets);
     vec_done(&g.nodes);
+    vec_done(&g.owners);
     htab_done(&g.by_name);
     htab_done(&g.by_pdb);
     durations_free(g.durations);
+    remake_done(&g.remake);
     rules_free(g.own_rules);
+    return g.scarce;
+}
+
+static bool is_as_given(const struct plan_input *in, const struct plan *p) {
+    for (size_t i = 0; i < p->n; i++)
+        if (!streq(in->names[i], p->nodes[i].name))
+            return false;
+    return p->n == in->n_names;
+}
+
+static size_t count_sure(const struct plan *p) {
+    size_t sure = 0;
+    for (size_t i = 0; i < p->n; i++)
+        sure += p->nodes[i].ends != PLAN_NO_TIME;
+    return sure;
+}
+
+/* Whoever carries the plan out, and who looks whether it still holds, begins with its nodes in its
+ * order: where chance has a say, what is told is what comes of that. With `compare` other limits
+ * are looked at. */
+static void make_twice(const struct plan_input *in, struct arena *arena, bool compare,
+                       struct plan *out) {
+    bool scarce = make_once(in, arena, compare, out);
+    struct drain_opts opts = *in->opts;
+    struct plan_input again = *in;
+    size_t limit = out->better_limit;
+    if (!scarce || (in->opts->in_order && is_as_given(in, out)))
+        return;
+    opts.in_order = true;
+    const char **names = arena_alloc(arena, (out->n + 1) * sizeof *names);
+    for (size_t i = 0; i < out->n; i++)
+        names[i] = out->nodes[i].name;
+    again.opts = &opts;
+    again.names = names;
+    again.n_names = out->n;
+    make_once(&again, arena, false, out);
+    out->better_limit = limit;
+}
+
+/* What a plan with this limit says. */
+static size_t sure_at(const struct plan_input *in, size_t limit) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct drain_opts opts = *in->opts;
+    struct plan_input other = *in;
+    struct plan plan;
+    opts.parallel = (unsigned)limit;
+    other.opts = &opts;
+    make_twice(&other, &arena, false, &plan);
+    return count_sure(&plan);
+}
+
+void plan_make(const struct plan_input *in, struct arena *arena, struct plan *out) {
+    make_twice(in, arena, true, out);
+    /* That it is better was tried, in other circumstances than those of a plan: what is said is
+     * what whoever makes that plan reads in it. */
+    size_t nodes = out->better_limit ? sure_at(in, out->better_limit) : 0;
+    bool better = nodes > count_sure(out);
+    out->better_limit = better ? out->better_limit : 0;
+    out->better_nodes = better ? nodes : 0;
 }

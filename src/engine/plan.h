@@ -17,7 +17,7 @@
 #include "engine/drain.h"
 #include "engine/durations.h"
 
-/* Instead of what is assumed; called once for each pod that shall go. */
+/* Instead of what is assumed; called for each pod that shall go, the same each time. */
 typedef struct pod_durations plan_times_fn(void *arg, const struct pod *pod,
                                            struct pod_durations assumed);
 
@@ -26,6 +26,8 @@ struct plan_input {
     struct cluster *cluster;
     /* For room; NULL: not known, and not judged. */
     const struct store *namespaces, *volumes, *claims, *classes;
+    /* For what makes pods again (engine/remake.h); NULL: not known, and taken to be well. */
+    const struct store *jobs, *quotas, *accounts;
     const char *const *names; /* the nodes, each once */
     size_t n_names;
     plan_times_fn *times; /* NULL: engine/durations.h */
@@ -40,21 +42,35 @@ enum plan_verdict {
     PLAN_GOES,     /* as soon as its node begins */
     PLAN_WAITS,    /* for the blocker, then it goes */
     PLAN_HOMELESS, /* goes, and fits nowhere: the blocker says why */
-    PLAN_UNSURE,   /* for the blocker, and nobody can tell for how long */
+    PLAN_UNSURE,   /* for the blocker, and nobody can tell for how long, or whether at all; or it is
+                      chance whether it goes */
     PLAN_NEVER,    /* for the blocker, which nothing but somebody's help ends */
     PLAN_VERDICTS
 };
 /* "goes": one word, lower case. */
 const char *plan_verdict_word(enum plan_verdict v);
 
+/* How the message begins of a pod that stays because a check does not let its node be cordoned. */
+#define PLAN_NO_CORDON "its node may not be cordoned"
+
+/* How the message begins of a node whose drain does not end with its last pod. */
+#define PLAN_AT_THE_END "when its pods are gone the drain waits"
+
+/* What a message says of something that may come out either way, depending on who is quicker. */
+#define PLAN_IS_CHANCE "is chance"
+
 struct plan_blocker {
     enum blocker_code code;
     const char *object;  /* "web/frontend" */
     const char *message; /* with numbers */
     const char *help;    /* of what finds no room: what would make it fit, or "" */
+    bool helped;         /* `help` says all that helps: the code's own hint adds nothing */
 };
 
-enum { PLAN_NO_TIME = -1 }; /* it does not happen, or nobody can tell when */
+enum {
+    PLAN_NO_TIME = -1, /* it does not happen, or nobody can tell when */
+    PLAN_NO_COUNT = -1 /* nobody knows */
+};
 
 struct plan_pod {
     const struct pod *pod;
@@ -68,12 +84,19 @@ struct plan_pod {
 
 struct plan_node {
     const char *name;
-    const struct node *node;   /* NULL: there is none of this name */
-    enum plan_verdict verdict; /* the worst of its pods' and of the finding's */
+    const struct node *node; /* NULL: there is none of this name */
+    /* The worst of its pods', of the finding's and of `itself`. It ends if and only if that is not
+     * worse than PLAN_HOMELESS. */
+    enum plan_verdict verdict;
     /* What a check (engine/checks.h) says to its cordon; NULL: nothing stands in the way. */
     const struct check_finding *finding;
     const struct check_finding *const *findings; /* all of them, the worst first */
     size_t n_findings;
+    /* What checks say to whatever the node is drained for and not to its cordon, the worst first. A
+     * drain does not end while the first is to be waited for; what is denied it leaves to whoever
+     * comes next. */
+    const struct check_finding *const *later;
+    size_t n_later;
     /* What may keep it, or does, and is told of none of its pods: one that comes to it later, a
      * place that is lost to another. Its message is NULL when there is nothing. */
     struct plan_blocker blocker;
@@ -85,12 +108,22 @@ struct plan_node {
     size_t count[PLAN_VERDICTS];
 };
 
-/* Nobody can be faster than the longest of these. */
-enum plan_term { TERM_NODE, TERM_BUDGET, TERM_SLOTS, TERM_RATE, PLAN_TERMS };
+/* With pods that take as long as is assumed of them, nobody is faster than the longest of these. */
+enum plan_term { TERM_NODE, TERM_BUDGET, TERM_SLOTS, TERM_ZONES, TERM_RATE, PLAN_TERMS };
 struct plan_bound {
     int64_t least;       /* microseconds */
     const char *object;  /* the node, the budget; "" */
     const char *message; /* the arithmetic */
+};
+
+/* A budget that selects a pod which shall go. */
+struct plan_budget {
+    const char *name;      /* "web/frontend" */
+    const char *rule;      /* "maxUnavailable 25%" */
+    const char *selector;  /* as after -l, in normal form */
+    const char *unhealthy; /* its unhealthyPodEvictionPolicy; "" */
+    int32_t spare; /* pods that it can do without at a time when all are well; PLAN_NO_COUNT */
+    int32_t needs; /* of these, the most that the plan has away at the same time */
 };
 
 struct plan {
@@ -100,10 +133,16 @@ struct plan {
     int64_t drained;  /* when the last of those that can be is done */
     struct plan_bound bounds[PLAN_TERMS];
     enum plan_term binds; /* the longest */
+    int64_t certain;      /* nobody is faster, however fast pods are: the rate of evictions alone */
     size_t most_at_once;  /* nodes out of service at a time */
-    size_t assumed;       /* pods that go whose start was not seen of any sibling */
-    size_t attached;      /* pods that go and have volumes that must be detached */
+    /* Where nodes that go together keep each other from getting through: with so many at a time so
+     * many nodes do for certain, more than here; 0: nothing is better. */
+    size_t better_limit, better_nodes;
+    size_t assumed;  /* pods that go whose start was not seen of any sibling */
+    size_t attached; /* pods that go and have volumes that must be detached */
     size_t count[PLAN_VERDICTS];
+    struct plan_budget *budgets; /* by name; none where no budget is asked (--disable-eviction) */
+    size_t n_budgets;
 };
 
 /* Everything in `out` lives in the arena and is valid until a store changes. */

@@ -1,4 +1,6 @@
-/* The shortest time in which the whole could be done, whoever does it. */
+/* The shortest time in which the whole could be done, whoever does it: with pods that take as long
+ * as they are said to. Of that little is known, so the bound is no promise; what is certain,
+ * whatever pods do, is kept apart. */
 #include <stdlib.h>
 
 #include "engine/plan_internal.h"
@@ -17,7 +19,7 @@ static int64_t holds(const struct ppod *p) {
 
 /* It goes, not past its budget, and from a node that gets done: what is never over has no time. */
 static bool counts(const struct planning *g, const struct ppod *p) {
-    return !p->unsure && p->leaves_at < 0 && p->delete_at < 0 &&
+    return !p->unsure && p->leaves_at < 0 && p->delete_at < 0 && !p->surges &&
            g->nodes.p[p->node].ends != PLAN_NO_TIME;
 }
 
@@ -187,6 +189,38 @@ static void by_nodes(const struct planning *g) {
                      duration_format_limit(sum / (int64_t)n, one)));
 }
 
+/* How long nodes of this zone are out at least, and how many. */
+static int64_t zone_least(const struct planning *g, unsigned zone, size_t *nodes) {
+    int64_t most = 0, sum = 0;
+    *nodes = 0;
+    for (size_t i = 0; i < g->nodes.len; i++) {
+        const struct pnode *n = &g->nodes.p[i];
+        if (n->zone != zone || n->ends == PLAN_NO_TIME)
+            continue;
+        ++*nodes;
+        sum += n->least_out;
+        most = MAX_OF(most, n->least_out);
+    }
+    return g->limit ? MAX_OF(most, sum / g->limit) : most;
+}
+
+/* While a node is out its zone is; only so many zones are at the same time. */
+static void by_zones(const struct planning *g) {
+    unsigned max = g->in->opts->max_zones, zones = 0;
+    int64_t sum = 0;
+    size_t nodes;
+    char one[TIMEFMT_LEN];
+    for (unsigned z = 0; max && z < g->zones; z++) {
+        sum += zone_least(g, z, &nodes);
+        zones += nodes > 0;
+    }
+    if (!max || zones <= max)
+        return;
+    set(g, TERM_ZONES, sum / max, "",
+        arena_printf(g->arena, "nodes of %u zones, %u zone%s at a time, %s each on average", zones,
+                     max, max == 1 ? "" : "s", duration_format_limit(sum / zones, one)));
+}
+
 static void by_budgets(const struct planning *g) {
     const struct pbudget *worst = NULL;
     int64_t most = 0;
@@ -218,6 +252,7 @@ static void by_rate(const struct planning *g) {
         n++;
         stop = MIN_OF(stop, p->d.stop);
     }
+    g->out->certain = rated(g, n);
     if (!rated(g, n))
         return;
     set(g, TERM_RATE, rated(g, n) + stop, "",
@@ -229,6 +264,7 @@ void plan_bounds(const struct planning *g) {
         set(g, (enum plan_term)i, 0, "", "");
     g->out->binds = TERM_NODE;
     by_nodes(g);
+    by_zones(g);
     by_budgets(g);
     by_rate(g);
     for (int i = 0; i < PLAN_TERMS; i++)

@@ -62,6 +62,28 @@ static void keep(struct planning *g, const struct checks *found) {
         }
 }
 
+/* What a drain waits for when the last pod has gone: some of it ends because of the drain, and
+ * nobody can tell when. And what nothing but the drain may be done against. */
+static void keep_later(struct planning *g, const struct checks *found) {
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < found->n; i++) {
+            const struct check_finding *f = &found->list[i];
+            bool later =
+                f->verdict != CHECK_PASS && !(f->when & CHECK_CORDON) && f->when & CHECK_OPERATION;
+            struct pnode *n = later ? plan_node_find(g, f->node) : NULL;
+            if (!n)
+                continue;
+            if (!pass) {
+                n->later++;
+                continue;
+            }
+            const struct check_finding **list = (const struct check_finding **)n->pub->later;
+            if (!list)
+                n->pub->later = list = arena_alloc(g->arena, n->later * sizeof *list);
+            list[n->pub->n_later++] = f;
+        }
+}
+
 /* In the order in which they are given: the first goes, and each that can go beside those before
  * it. */
 static void choose(struct planning *g, const struct names *rest, const struct checks *together,
@@ -89,6 +111,7 @@ void plan_checks(struct planning *g) {
     run(g, &all, true, &out, &alone);
     run(g, &all, false, &out, &together);
     keep(g, &alone);
+    keep_later(g, &alone);
     for (size_t i = 0; i < g->nodes.len; i++) {
         struct pnode *n = &g->nodes.p[i];
         bool crowded =

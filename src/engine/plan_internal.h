@@ -3,9 +3,12 @@
 #define ENGINE_PLAN_INTERNAL_H
 
 #include "base/htab.h"
+#include "base/prng.h"
 #include "base/vec.h"
 #include "engine/fit.h"
+#include "engine/guard.h"
 #include "engine/plan.h"
+#include "engine/remake.h"
 
 #define PLAN_FINALIZER "it has the finalizer %s: a drain waits until that is taken off"
 
@@ -32,20 +35,37 @@ struct ppod {
     struct pod_durations d;
     enum comes_back back;
     int32_t order;
-    int64_t grace;         /* its own, seconds: longer ones go first */
-    int64_t leaves_at;     /* it terminates already: gone then; -1 */
-    int64_t delete_at;     /* a rule does not wait for the budget for longer; -1 */
-    bool unsure;           /* it waits for something that nobody can tell the end of */
-    bool refused;          /* it needs a flag, and its whole node is refused because of it */
-    const char *finalizer; /* that keeps its object when it has stopped; NULL */
-    struct pset *set;      /* that makes its successor when those before it are there; NULL */
-    unsigned member;       /* of it */
+    int64_t grace;               /* its own, seconds: longer ones go first */
+    int64_t leaves_at;           /* it terminates already: gone then; -1 */
+    int64_t delete_at;           /* a rule does not wait for the budget for longer; -1 */
+    int64_t force_at;            /* nor for the pod to stop; -1 */
+    int64_t deadline;            /* the rule gives it up then; 0: never */
+    const char *rule;            /* its name */
+    bool surges;                 /* its Deployment gets a second replica before it goes */
+    bool awaited;                /* its node is not done before its successor runs */
+    bool unsure;                 /* it waits for something that nobody can tell the end of */
+    bool refused;                /* it needs a flag, and its whole node is refused because of it */
+    const struct remade *unmade; /* why it has no successor, for another reason than room; NULL */
+    const char *finalizer;       /* that keeps its object when it has stopped; NULL */
+    struct pset *set;            /* that makes its successor when those before it are there; NULL */
+    unsigned member;             /* of it */
+    int owner;           /* its number in g->owners; -1: its successor is none like others */
+    unsigned tries_gone; /* of g->tries: it got away; or was left waiting for its budget */
+    unsigned tries_left;
+    unsigned tries_homeless; /* it got away, and its successor fitted nowhere, */
+    unsigned tries_unmade;   /* or was not made, because another that is made first is not there */
     /* played */
+    struct pod_durations takes; /* d, or what chance makes of it */
+    uint64_t luck;              /* who has less is first, where chance decides */
     enum ppod_state state;
     bool waited;   /* for its budget */
+    bool rated;    /* and would have waited as long for the rate of evictions */
     bool took;     /* one of the budget's disruptions */
+    bool raised;   /* its successor was made before it went */
+    bool gained;   /* and gave its budget one disruption more */
+    bool there;    /* its successor is ready, in the time that its node had */
+    bool overdue;  /* its rule has given it up */
     bool homeless; /* its successor fits nowhere */
-    bool local;    /* because of a volume */
     int64_t first, evicted, gone, returned;
     const char *to;
     unsigned copy;     /* of its successor, in the room; 0: none */
@@ -80,6 +100,16 @@ struct pset {
     VEC(struct pmember) members; /* by their ordinal */
 };
 
+/* Who makes pods anew that are all alike: which of them finds no place is nobody's business, only
+ * how many. */
+struct powner {
+    unsigned homeless;    /* of the last play */
+    unsigned least, most; /* of g->tries */
+    /* While they are told: of those that leave for sure, how many have no place; of these, how many
+     * were told; and of the others, how many that are not sure to have one. */
+    unsigned without, told, open;
+};
+
 struct pbudget {
     const struct pdb *pdb;
     int number;
@@ -106,7 +136,7 @@ enum pnode_state {
     PNODE_WAITS,
     PNODE_OUT,
     PNODE_DONE,
-    PNODE_LATE /* given up: it took longer than opts->timeout */
+    PNODE_LATE /* given up: it took longer than opts->timeout, or than a rule allows */
 };
 
 struct pnode {
@@ -114,16 +144,21 @@ struct pnode {
     unsigned zone;         /* its number */
     bool hopeless;         /* some pod never goes: it comes last */
     bool refused;          /* it is cordoned and left at that: it keeps nobody waiting */
-    size_t objections;     /* of checks */
+    size_t objections;     /* of checks to its cordon */
+    size_t later;          /* and to what comes after its drain */
     bool exclusive;        /* a check lets only one of these be out at a time */
     VEC(unsigned) pods;    /* that shall go */
     size_t own;            /* of them: the others came during the play */
     int64_t least_out;     /* how long it is out of service at least, at the rate of evictions */
     const char *least_why; /* the budget because of which it takes so long; NULL */
+    unsigned tries_done;   /* of g->tries */
+    unsigned tries_stuck;  /* in so many it began, and was not done */
     /* played */
+    uint64_t luck; /* as of a pod, among nodes that begin together */
     enum pnode_state state;
     unsigned left; /* pods */
     unsigned turn; /* of them: whose turn it is */
+    bool overdue;  /* a rule has given up one of them: it ends when the others of the turn have */
     int64_t begins, ends;
     unsigned place; /* in the order in which nodes begin, also of those of one moment */
 };
@@ -134,6 +169,7 @@ struct planning {
     struct rules *own_rules;
     struct arena *arena;
     struct durations *durations;
+    struct remake remake;
     struct plan *out;
     VEC(struct ppod) pods;
     VEC(struct pbudget *) budgets;
@@ -141,14 +177,18 @@ struct planning {
     VEC(struct pnode) nodes;
     struct htab by_name; /* struct pnode; they do not move any more */
     VEC(struct pset *) sets;
+    VEC(struct powner) owners; /* empty until it is played more than once */
     unsigned zones;
     size_t own_pods;      /* the rest are made during a play */
     struct room *room;    /* NULL: everything fits */
     unsigned limit;       /* nodes out at once */
-    unsigned ties;        /* volumes for which all nodes were asked */
     VEC(unsigned) placed; /* pods whose successors have a place, when all is played */
     size_t lifts;         /* successors that were taken off their places for a question */
     size_t most, done;    /* of the last play: nodes out at once; nodes that were done */
+    struct prng *chance;  /* for a play in which chance decides what is chance; NULL: names do */
+    bool scarce;          /* in one of them something was short */
+    unsigned tries;       /* such plays, and the one that is told; 0: nobody has looked */
+    bool timed;           /* time decides who is given up */
     int64_t begun_at;     /* wall clock */
 };
 
@@ -157,17 +197,44 @@ struct pnode *plan_node_find(const struct planning *g, const char *name);
 const char *plan_full_name(const struct planning *g, const struct meta *m);
 void plan_judge(struct ppod *p, enum plan_verdict verdict, enum blocker_code code,
                 const char *object, const char *message);
+/* An operator keeps its budget, and lets go of it; nobody can tell when. */
+void plan_judge_guard(struct ppod *p, const struct guard *guard, const char *budget);
 /* Its arithmetic. Many pods may wait for one budget: its words are made once. */
 const char *plan_budget_words(struct planning *g, struct pbudget *b);
 /* A pod that is on its way: scheduled not long ago, and nothing is wrong with it. When it will be
  * ready, or -1: nobody can tell. */
 int64_t plan_ready_at(const struct planning *g, const struct pod *pod);
+/* "longhorn-system/pvc-1": what a check speaks of; "". */
+const char *plan_finding_object(const struct planning *g, const struct check_finding *f);
 enum plan_verdict plan_finding_verdict(const struct check_finding *f);
 
 /* --- plan_checks.c: what storage and quorums say --- */
 
 /* Sets pub->finding and exclusive of each node; does nothing without opts->checks. */
 void plan_checks(struct planning *g);
+
+/* --- plan_surge.c: a second replica first --- */
+
+/* Sets p->surges; judges a pod of which a drain would not know whether it may. */
+void plan_surge(struct planning *g, struct ppod *p);
+/* Whether the budget allows one more with the second replica; whether it then allows any, when all
+ * are well. */
+bool plan_surge_gains(const struct pdb *pdb);
+bool plan_surge_helps(const struct ppod *p, const struct pdb *pdb);
+
+/* --- plan_after.c: --wait-rescheduled --- */
+
+/* Sets p->awaited. */
+void plan_await(struct planning *g, struct ppod *p);
+/* Of a node whose pods have all gone: one whose successor does not run; NULL. */
+const struct ppod *plan_awaits(const struct planning *g, const struct pnode *n);
+/* Why an owner of its pods is not well although nothing has happened yet; false: all are. */
+bool plan_unwell(struct planning *g, const struct pnode *n, struct plan_blocker *out);
+
+/* --- plan_budgets.c: what the plan rests on --- */
+
+/* After plan_tell(): g->out->budgets. */
+void plan_budgets(struct planning *g);
 
 /* --- plan_sets.c: StatefulSets that make their pods in order --- */
 
@@ -190,6 +257,8 @@ void room_avoid(struct room *r, const char *node);
 /* No pod is put there any more; or again. */
 void room_close(struct room *r, const char *node);
 void room_open(struct room *r, const char *node);
+/* A pod has left a node that is open. */
+void room_freed(struct room *r);
 /* A successor of this pod is made, or tried again: the node that it goes to, NULL when there is
  * none, "" when that cannot be judged. `*copy` is its number, 0 before the first time. */
 const char *room_place(struct room *r, const struct pod *pod, bool same_name, unsigned *copy);
@@ -198,9 +267,10 @@ const struct pod *room_copy(const struct room *r, unsigned copy);
 void room_gone(struct room *r, const struct pod *pod, unsigned copy);
 /* Why its successor fits nowhere now, as the scheduler words it; in the arena. */
 const char *room_why(struct room *r, const struct pod *pod, struct arena *arena);
-/* What would make it fit: "500m cpu more on w2 would do", or which node would take it
- * without its cordon; "". */
-const char *room_help(struct room *r, const struct pod *pod, struct arena *arena);
+/* What would make it fit: "500m cpu more on w2 would do", which node would take it without its
+ * cordon, or what can be done about the rule that keeps it from the others; "". `whole`, which may
+ * be NULL: nothing else would help, since it is not resources that it lacks. */
+const char *room_help(struct room *r, const struct pod *pod, struct arena *arena, bool *whole);
 /* Whether nothing was said of its successor's place because its volumes could not be read. */
 bool room_unread(const struct room *r, const struct pod *pod);
 /* Of the last one that fitted nowhere: whether more than a node that opens could help, a pod that
@@ -211,7 +281,6 @@ bool room_waits_for_others(const struct room *r);
 bool room_lift(struct room *r, unsigned copy);
 void room_lower(struct room *r, unsigned copy, const char *node);
 int32_t room_for(struct room *r, unsigned copy, int32_t most);
-bool room_is_local(const struct room *r);
 
 /* --- plan_play.c --- */
 
@@ -219,14 +288,33 @@ bool room_is_local(const struct room *r);
  * done.
  */
 int64_t plan_play(struct planning *g, const unsigned *order, bool greedy);
+/* The same in a new g->room, which is the caller's afterwards. */
+int64_t plan_play_room(struct planning *g, const unsigned *order, bool greedy);
 
 /* --- plan_order.c --- */
 
 /* The order that nodes shall go in, for plan_play(). The caller frees it. */
 unsigned *plan_order(struct planning *g, bool *greedy);
+/* The order of plan_order(), changed where room is short: who would keep its place for ever because
+ * there is none comes after those that get through. It is the order in which they begin. */
+void plan_order_settle(struct planning *g, unsigned *order, bool *greedy);
+
+/* --- plan_chance.c --- */
+
+/* Plays that order through so many times, with other chances: nodes get their tries_*, pods as
+ * well. Returns how many nodes get through each time. */
+size_t plan_chance(struct planning *g, const unsigned *order, bool greedy, unsigned tries);
+/* A play in the room is cheap enough to be done so many times. */
+unsigned plan_tries(const struct planning *g);
+/* Fewer nodes at a time with which more get through for certain than these `sure`: g->out->better.
+ */
+void plan_better(struct planning *g, size_t sure);
 
 /* --- plan_tell.c --- */
 
+/* A volume of the pod whose data is on a disk of its node, whatever else keeps it from going
+ * elsewhere; NULL. */
+const struct pv *plan_local_volume(const struct planning *g, const struct pod *pod);
 /* What came out of the last play, to g->out. */
 void plan_tell(struct planning *g);
 

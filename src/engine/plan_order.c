@@ -13,6 +13,8 @@ enum {
     STEPS = 4000,         /* small changes to the best of these */
     STEPS_PODS = 3000000, /* pods played for that: half a second */
     IN_VAIN = 1000,       /* changes one after the other that did not make it shorter */
+    SETTLES = 8,          /* times that those without room are put last */
+    SETTLE_TRIES = 10,    /* and each time so many ways in which it may come out are looked at */
 };
 
 /* Longest first is rarely far from the best. */
@@ -157,4 +159,48 @@ unsigned *plan_order(struct planning *g, bool *greedy) {
     free(order);
     *greedy = best.greedy;
     return best.order;
+}
+
+/* --- room --- */
+
+/* Those that did not get through each time last, the surest of them first: they would keep their
+ * place, and others would not get theirs. False: that is no other order. */
+static bool put_last(const struct planning *g, unsigned *order) {
+    struct ranked *all = xcalloc(g->nodes.len + 1, sizeof *all);
+    unsigned *before = xmalloc((g->nodes.len + 1) * sizeof *before);
+    memcpy(before, order, g->nodes.len * sizeof *order);
+    for (size_t i = 0; i < g->nodes.len; i++)
+        all[i] = (struct ranked){(unsigned)i, -(int64_t)g->nodes.p[order[i]].tries_stuck};
+    rank(all, g->nodes.len, order);
+    for (size_t i = 0; i < g->nodes.len; i++)
+        order[i] = before[order[i]];
+    bool other = memcmp(order, before, g->nodes.len * sizeof *order) != 0;
+    free(before);
+    return other;
+}
+
+static bool all_at_once(const struct planning *g) {
+    return g->limit >= g->nodes.len && !g->in->opts->max_zones;
+}
+
+void plan_order_settle(struct planning *g, unsigned *order, bool *greedy) {
+    size_t n = g->nodes.len, best = 0;
+    unsigned tries = MIN_OF(plan_tries(g), (unsigned)SETTLE_TRIES);
+    unsigned *kept = xmalloc((n + 1) * sizeof *kept);
+    bool other = n > 1 && tries && !g->in->opts->in_order && !all_at_once(g);
+    if (other) {
+        plan_play(g, order, *greedy);
+        as_begun(g, order);
+        *greedy = false;
+    }
+    memcpy(kept, order, n * sizeof *order);
+    for (unsigned i = 0; other && i < SETTLES && best < n; i++) {
+        size_t sure = plan_chance(g, order, false, tries);
+        if (sure > best)
+            memcpy(kept, order, n * sizeof *order);
+        best = MAX_OF(best, sure);
+        other = put_last(g, order);
+    }
+    memcpy(order, kept, n * sizeof *order);
+    free(kept);
 }

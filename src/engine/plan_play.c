@@ -2,22 +2,25 @@
  * when there is room for them. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/plan_internal.h"
 #include "engine/podrole.h"
 
 enum {
-    PENDING_MAX = 1000, /* successors without a place that are tried again when a pod is gone */
+    PENDING_MAX = 1000, /* successors that are tried again in vain at one moment */
     BOUNCES_MAX = 3,    /* times that a pod may come to a node which is drained after it */
 };
 
 enum what {
     POD_GONE,   /* it has stopped */
+    POD_MADE,   /* its successor is made, some of those that wait for room are tried again */
     POD_BACK,   /* its successor is ready */
     POD_DELETE, /* a rule does not wait for its budget any longer */
     TOKEN,      /* the rate allows another eviction */
     HEALED,     /* a pod of the budget of that number is ready, which was just starting */
     LATE,       /* the node of that number has had all the time that it may have */
+    OVERDUE,    /* the pod has had all the time that its rule gives it */
     POD_COUNTS, /* its successor is ready for so long that its StatefulSet goes on */
     MEMBER,     /* so is a pod of the StatefulSet of that number, which was just starting */
 };
@@ -28,6 +31,12 @@ struct happening {
     enum what what;
     unsigned pod;
     unsigned member; /* of a StatefulSet */
+};
+
+/* A pod of the node that began in this place was asked to go. */
+struct sent {
+    unsigned place;
+    int64_t at;
 };
 
 struct play {
@@ -41,7 +50,13 @@ struct play {
     double tokens;
     int64_t tokens_at;
     bool token_due;
+    int64_t idle_from; /* when the rate would allow one more, with nobody there who may go */
+    int64_t idle_till; /* the last time that it was so */
+    /* The last of each place, but for those after which one of a later place was: the later the
+     * place, the longer ago. */
+    VEC(struct sent) sent;
     unsigned begun, out, done; /* nodes */
+    unsigned refused;          /* that are cordoned and left at that: out of service as well */
     size_t most;
     const unsigned *order;
     size_t from;        /* in it: those before have begun */
@@ -102,14 +117,23 @@ static void bounce(struct play *p, unsigned number, const char *to) {
     struct ppod new = {.pod = room_copy(g->room, old->copy),
                        .node = (unsigned)(n - g->nodes.p),
                        .budget = old->budget,
+                       .owner = old->owner,
                        .d = old->d,
+                       .takes = old->takes,
+                       .luck = old->luck,
                        .back = old->back,
                        .order = old->order,
                        .grace = old->grace,
+                       .unmade = old->unmade,
                        .set = old->set,
                        .member = old->member,
                        .leaves_at = PLAN_NO_TIME,
                        .delete_at = old->delete_at,
+                       .force_at = old->force_at,
+                       .deadline = old->deadline,
+                       .rule = old->rule,
+                       .surges = old->surges,
+                       .awaited = old->awaited,
                        .own_copy = old->copy,
                        .origin = old->own_copy ? old->origin : number,
                        .bounced = old->bounced + 1,
@@ -126,18 +150,21 @@ static bool place(struct play *p, unsigned i) {
     struct planning *g = p->g;
     struct ppod *pod = &g->pods.p[i];
     const char *to = "";
-    if (g->room)
+    if (pod->unmade)
+        to = NULL;
+    else if (g->room)
         to = room_place(g->room, pod->pod, pod->back == BACK_WHEN_GONE, &pod->copy);
     if (!to) {
         pod->homeless = true;
-        if (pod->budget >= 0)
+        /* What has not gone yet, because its second replica fits nowhere, keeps nothing of it. */
+        if (pod->budget >= 0 && !(pod->raised && pod->state == PPOD_WAITS))
             g->budgets.p[pod->budget]->homeless = (int)i;
-        p->hopeful |= room_waits_for_others(g->room);
+        p->hopeful |= !pod->unmade && room_waits_for_others(g->room);
         return false;
     }
     pod->homeless = false;
     pod->to = *to ? to : NULL;
-    pod->returned = p->now + pod->d.start;
+    pod->returned = p->now + pod->takes.start;
     if (pod->set)
         pod->turn = pod->set->members.p[pod->member].turn;
     later(p, pod->returned, POD_BACK, i);
@@ -150,20 +177,35 @@ static void make_successor(struct play *p, unsigned i) {
     if (place(p, i))
         return;
     *vec_push(&p->pending) = i;
-    struct ppod *pod = &p->g->pods.p[i];
-    pod->local = room_is_local(p->g->room);
 }
 
-/* Something has become free. */
+/* The scheduler tries them when their back-off is over, whoever that is first. */
+static void shuffle_pending(struct play *p) {
+    for (size_t i = p->pending.len; i > 1; i--) {
+        size_t k = (size_t)prng_range(p->g->chance, 0, (int64_t)i);
+        unsigned swap = p->pending.p[i - 1];
+        p->pending.p[i - 1] = p->pending.p[k];
+        p->pending.p[k] = swap;
+    }
+}
+
+/* Something has become free. All are tried that wait for a place; of very many, as many as find
+ * nothing one after the other, who have to wait for their next turn. */
 static void try_pending(struct play *p) {
-    size_t kept = 0;
-    if (p->pending.len > PENDING_MAX)
+    size_t had = p->pending.len, tried = 0, in_vain = 0;
+    if (p->g->chance)
+        shuffle_pending(p);
+    for (p->hopeful = false; tried < had && in_vain < PENDING_MAX; tried++) {
+        unsigned i = p->pending.p[tried];
+        bool placed = place(p, i);
+        if (!placed)
+            *vec_push(&p->pending) = i;
+        in_vain = placed ? 0 : in_vain + 1;
+    }
+    if (!tried)
         return;
-    p->hopeful = false;
-    for (size_t k = 0; k < p->pending.len; k++)
-        if (!place(p, p->pending.p[k]))
-            p->pending.p[kept++] = p->pending.p[k];
-    p->pending.len = kept;
+    p->pending.len -= tried;
+    memmove(p->pending.p, p->pending.p + tried, p->pending.len * sizeof *p->pending.p);
 }
 
 /* --- StatefulSets that make one after the other --- */
@@ -216,9 +258,10 @@ static void member_well(struct play *p, struct pset *set, unsigned member, unsig
 
 /* --- pods --- */
 
-/* Nothing more is asked to leave a node that was given up. */
+/* Nothing more is asked to leave a node that was given up; nor is a pod that was. */
 static bool is_late(const struct play *p, unsigned pod) {
-    return p->g->nodes.p[p->g->pods.p[pod].node].state == PNODE_LATE;
+    const struct ppod *it = &p->g->pods.p[pod];
+    return it->overdue || p->g->nodes.p[it->node].state == PNODE_LATE;
 }
 
 /* As in the lists that drains go through, which are by name. A successor is called like its pod,
@@ -237,12 +280,31 @@ static bool named_before(const struct planning *g, unsigned a, unsigned b) {
 
 /* Whose request is sent first, as drains do it (drain_evict.c): they go through the nodes in their
  * order, whenever there is something to send, and through the pods of each by their grace period.
- * So one that has waited for its budget is before all of the nodes after its own. */
+ * So one that has waited for its budget is before all of the nodes after its own. But which of the
+ * nodes that begin together is cordoned first is chance; and so is where the name stands that a
+ * successor draws. */
+static bool asks_before(const struct planning *g, unsigned a, unsigned b) {
+    const struct ppod *x = &g->pods.p[a], *y = &g->pods.p[b];
+    const struct pnode *m = &g->nodes.p[x->node], *n = &g->nodes.p[y->node];
+    if (m != n && g->chance && m->begins == n->begins)
+        return m->luck != n->luck ? m->luck < n->luck : m->place < n->place;
+    if (m != n)
+        return m->place < n->place;
+    if (x->grace != y->grace)
+        return x->grace > y->grace;
+    bool drawn =
+        (x->own_copy && x->back == BACK_AT_ONCE) || (y->own_copy && y->back == BACK_AT_ONCE);
+    return drawn && g->chance && x->luck != y->luck ? x->luck < y->luck : named_before(g, a, b);
+}
+
+/* Which of the requests that are sent together the server answers first is chance as well, and
+ * whose successor is made and tried first. */
 static bool goes_before(const struct planning *g, unsigned a, unsigned b) {
     const struct ppod *x = &g->pods.p[a], *y = &g->pods.p[b];
-    if (x->node != y->node)
-        return g->nodes.p[x->node].place < g->nodes.p[y->node].place;
-    return x->grace != y->grace ? x->grace > y->grace : named_before(g, a, b);
+    bool together = g->nodes.p[x->node].begins == g->nodes.p[y->node].begins;
+    if (g->chance && together && x->luck != y->luck)
+        return x->luck < y->luck;
+    return asks_before(g, a, b);
 }
 
 static void go_now(struct play *p, unsigned pod) {
@@ -268,13 +330,40 @@ static void pop_ready(struct play *p) {
         p->ready.p[i] = last;
 }
 
-/* To those that wait for it, in the same order. */
+/* To those that wait for it: what it allows goes to those who ask first. */
 static void enqueue(const struct planning *g, struct pbudget *b, unsigned pod) {
     *vec_push(&b->queue) = pod;
     size_t i = b->queue.len - 1;
-    for (; i > b->head && goes_before(g, pod, b->queue.p[i - 1]); i--)
+    for (; i > b->head && asks_before(g, pod, b->queue.p[i - 1]); i--)
         b->queue.p[i] = b->queue.p[i - 1];
     b->queue.p[i] = pod;
+}
+
+static void note_sent(struct play *p, unsigned place) {
+    while (p->sent.len && p->sent.p[p->sent.len - 1].place <= place)
+        p->sent.len--;
+    *vec_push(&p->sent) = (struct sent){place, p->now};
+}
+
+/* The last time that a pod of a node after this place was asked; PLAN_NO_TIME: none was. */
+static int64_t last_sent_after(const struct play *p, unsigned place) {
+    size_t from = 0, to = p->sent.len;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (p->sent.p[mid].place > place)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from ? p->sent.p[from - 1].at : PLAN_NO_TIME;
+}
+
+/* Of a pod that has waited until now for its budget: whether it would not have been asked before
+ * without. The rate had nothing left since, and nothing for nodes after its own: those that have
+ * taken of the budget wait for the rate themselves. */
+static bool only_the_rate(const struct play *p, const struct ppod *pod) {
+    return p->idle_till <= pod->first &&
+           last_sent_after(p, p->g->nodes.p[pod->node].place) < pod->first;
 }
 
 /* Those that wait go as far as the budget allows. */
@@ -286,22 +375,37 @@ static void use_budget(struct play *p, struct pbudget *b) {
         b->allowed--;
         b->wanted--;
         p->g->pods.p[i].took = true;
+        p->g->pods.p[i].rated = only_the_rate(p, &p->g->pods.p[i]);
         go_now(p, i);
     }
+}
+
+/* Its Deployment gets a second replica: it goes when that is ready. */
+static void raise_second(struct play *p, unsigned i) {
+    struct ppod *pod = &p->g->pods.p[i];
+    pod->state = PPOD_WAITS;
+    pod->raised = true;
+    if (pod->delete_at >= 0)
+        later(p, p->now + pod->delete_at, POD_DELETE, i);
+    make_successor(p, i); /* pod is not valid after this */
 }
 
 /* Its turn has come. */
 static void turn(struct play *p, unsigned i) {
     struct ppod *pod = &p->g->pods.p[i];
     pod->first = p->now;
+    if (pod->leaves_at >= 0 && !pod->unsure) { /* by itself */
+        pod->evicted = p->now;
+        return;
+    }
+    if (pod->deadline > 0)
+        later(p, p->now + pod->deadline, OVERDUE, i);
     if (pod->unsure) {
         pod->state = PPOD_WAITS;
         return;
     }
-    if (pod->leaves_at >= 0) {
-        pod->state = PPOD_LEAVING;
-        pod->evicted = p->now;
-        later(p, MAX_OF(pod->leaves_at, p->now), POD_GONE, i);
+    if (pod->surges) {
+        raise_second(p, i);
         return;
     }
     if (pod->budget < 0) {
@@ -315,7 +419,7 @@ static void turn(struct play *p, unsigned i) {
 /* What its budget allows goes to those who are first, among them those of the same turn. */
 static void turn_budget(struct play *p, unsigned i) {
     struct ppod *pod = &p->g->pods.p[i];
-    if (pod->state != PPOD_WAITS || pod->unsure)
+    if (pod->state != PPOD_WAITS || pod->unsure || pod->raised)
         return;
     use_budget(p, p->g->budgets.p[pod->budget]);
     pod->waited = pod->state == PPOD_WAITS;
@@ -336,7 +440,7 @@ static void begin_turns(struct play *p, struct pnode *n) {
     }
     for (size_t k = 0; k < n->pods.len; k++) {
         const struct ppod *pod = &p->g->pods.p[n->pods.p[k]];
-        if (pod->state == PPOD_QUEUED && pod->order == lowest)
+        if (pod->state != PPOD_GONE && pod->first < 0 && pod->order == lowest)
             turn(p, n->pods.p[k]);
     }
     for (size_t k = 0; k < n->pods.len; k++) {
@@ -364,7 +468,18 @@ static bool take_token(struct play *p) {
     return false;
 }
 
+static void note_idle(struct play *p) {
+    double rate = p->g->in->opts->rate, left = p->tokens;
+    p->idle_from = p->now;
+    if (rate <= 0)
+        return;
+    left += (double)(p->now - p->tokens_at) / USEC_PER_SEC * rate;
+    if (left < 1)
+        p->idle_from += (int64_t)((1 - left) / rate * USEC_PER_SEC) + 1;
+}
+
 static void run_ready(struct play *p) {
+    p->idle_from = INT64_MAX;
     while (p->ready.len) {
         unsigned i = p->ready.p[0];
         if (!is_late(p, i) && !take_token(p))
@@ -375,11 +490,16 @@ static void run_ready(struct play *p) {
         struct ppod *pod = &p->g->pods.p[i];
         pod->state = PPOD_LEAVING;
         pod->evicted = p->now;
+        note_sent(p, p->g->nodes.p[pod->node].place);
         member_is(pod, i, MEMBER_LEAVES);
-        later(p, p->now + pod->d.stop, POD_GONE, i);
-        if (pod->back == BACK_AT_ONCE)
+        int64_t gone = p->now + pod->takes.stop;
+        if (pod->force_at >= 0)
+            gone = MAX_OF(MIN_OF(gone, pod->first + pod->force_at), p->now);
+        later(p, gone, POD_GONE, i);
+        if (pod->back == BACK_AT_ONCE && !pod->raised)
             make_successor(p, i);
     }
+    note_idle(p);
 }
 
 /* --- nodes --- */
@@ -452,6 +572,17 @@ static void give_back(struct play *p, const struct pnode *n) {
     p->exclusive -= n->exclusive;
 }
 
+/* It is not asked to go any more: others may have what it would have had of its budget. */
+static void let_be(struct play *p, struct ppod *pod) {
+    if (pod->budget < 0 || pod->unsure || pod->state > PPOD_READY)
+        return;
+    struct pbudget *b = p->g->budgets.p[pod->budget];
+    b->wanted -= pod->state != PPOD_READY;
+    b->allowed += pod->took;
+    pod->took = false;
+    use_budget(p, b);
+}
+
 static void node_late(struct play *p, struct pnode *n) {
     if (n->state != PNODE_OUT)
         return;
@@ -459,14 +590,21 @@ static void node_late(struct play *p, struct pnode *n) {
     give_back(p, n);
     for (size_t k = 0; k < n->pods.len; k++) {
         struct ppod *pod = &p->g->pods.p[n->pods.p[k]];
-        if (pod->budget < 0 || pod->unsure || pod->state > PPOD_READY)
-            continue;
-        struct pbudget *b = p->g->budgets.p[pod->budget];
-        b->wanted -= pod->state != PPOD_READY;
-        b->allowed += pod->took;
-        pod->took = false;
-        use_budget(p, b);
+        if (!pod->overdue)
+            let_be(p, pod);
     }
+}
+
+/* Those of its turn go on; it has failed when they are done, and nobody comes after them. */
+static void pod_overdue(struct play *p, unsigned i) {
+    struct ppod *pod = &p->g->pods.p[i];
+    struct pnode *n = &p->g->nodes.p[pod->node];
+    if (pod->state == PPOD_GONE || n->state != PNODE_OUT || n->refused)
+        return;
+    pod->overdue = n->overdue = true;
+    let_be(p, pod);
+    if (!--n->turn)
+        node_late(p, n);
 }
 
 static void node_done(struct play *p, struct pnode *n) {
@@ -484,18 +622,31 @@ static void begin(struct play *p, struct pnode *n) {
     n->state = PNODE_OUT;
     n->begins = p->now;
     n->place = p->begun++;
-    n->left = (unsigned)n->pods.len;
+    n->left = 0;
+    for (size_t k = 0; k < n->pods.len; k++)
+        n->left += p->g->pods.p[n->pods.p[k]].state != PPOD_GONE;
     if (p->g->room)
         room_close(p->g->room, n->pub->name);
+    p->out += !n->refused;
+    p->refused += n->refused;
+    p->most = MAX_OF(p->most, (size_t)MIN_OF(p->out + p->refused, p->g->limit));
     if (n->refused)
         return;
-    p->out++;
     p->zones += !p->zone_out[n->zone]++;
     p->exclusive += n->exclusive;
-    p->most = MAX_OF(p->most, (size_t)p->out);
     want(p, n);
     if (p->g->in->opts->timeout > 0)
         later(p, p->now + p->g->in->opts->timeout, LATE, (unsigned)(n - p->g->nodes.p));
+}
+
+/* The one that is cordoned first asks first. */
+static void sort_begun(const struct planning *g, unsigned *begun, size_t n) {
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k && g->nodes.p[begun[k]].luck < g->nodes.p[begun[k - 1]].luck; k--) {
+            unsigned swap = begun[k];
+            begun[k] = begun[k - 1];
+            begun[k - 1] = swap;
+        }
 }
 
 /* Nodes that begin together are cordoned before the first of their pods goes. */
@@ -507,6 +658,10 @@ static void admit(struct play *p) {
             begin(p, &p->g->nodes.p[i]);
             *vec_push(&begun) = (unsigned)i;
         }
+        if (begun.len && p->hopeful) /* where pods are to be spread, those nodes count no more */
+            try_pending(p);
+        if (p->g->chance)
+            sort_begun(p->g, begun.p, begun.len);
         for (size_t k = 0; k < begun.len; k++) {
             struct pnode *n = &p->g->nodes.p[begun.p[k]];
             if (n->left)
@@ -520,35 +675,104 @@ static void admit(struct play *p) {
 
 /* --- the play --- */
 
+/* What follows when it has gone. */
+static void pod_made(struct play *p, unsigned i) {
+    const struct ppod *pod = &p->g->pods.p[i];
+    bool opens = p->g->room && p->g->nodes.p[pod->node].begins < 0;
+    if (pod->state == PPOD_GONE && pod->back == BACK_WHEN_GONE)
+        make_in_order(p, i);
+    if (opens) /* it was leaving, and leaves a node that others may come to */
+        room_freed(p->g->room);
+    if (opens || p->hopeful)
+        try_pending(p);
+}
+
+/* With --wait-rescheduled it is not done yet. */
+static void all_gone(struct play *p, struct pnode *n) {
+    if (!plan_awaits(p->g, n))
+        node_done(p, n);
+}
+
+/* Its Deployment has one replica again, and the budget what it had before. */
+static void lower(struct play *p, const struct ppod *pod) {
+    if (!pod->raised || pod->budget < 0)
+        return;
+    struct pbudget *b = p->g->budgets.p[pod->budget];
+    b->allowed += (int)pod->took - (int)pod->gained;
+    use_budget(p, b);
+}
+
 static void pod_gone(struct play *p, unsigned i) {
     struct planning *g = p->g;
     struct ppod *pod = &g->pods.p[i];
     struct pnode *n = &g->nodes.p[pod->node];
     if (g->room)
         room_gone(g->room, pod->pod, pod->own_copy);
-    if (pod->finalizer) { /* it has stopped, and its node is never done */
-        if (p->hopeful)
-            try_pending(p);
+    if (!pod->finalizer) { /* else it has stopped, and its node is never done */
+        pod->state = PPOD_GONE;
+        pod->gone = p->now;
+    }
+    /* Whether others are quicker to cordon the node whose turn it is then is chance. */
+    if (g->chance && prng_range(g->chance, 0, 2))
+        later(p, p->now + 1, POD_MADE, i);
+    else
+        pod_made(p, i);
+    if (g->pods.p[i].finalizer)
+        return;
+    if (n->begins < 0) { /* it was leaving, and has not waited for its node */
+        g->pods.p[i].evicted = p->now;
         return;
     }
-    pod->state = PPOD_GONE;
-    pod->gone = p->now;
-    if (pod->back == BACK_WHEN_GONE)
-        make_in_order(p, i);
-    if (p->hopeful)
-        try_pending(p);
-    n->turn--;
+    lower(p, &g->pods.p[i]);
+    n->turn -= g->pods.p[i].first >= 0 && !g->pods.p[i].overdue;
     n->left--;
     if (n->state != PNODE_OUT)
         return;
-    if (!n->left)
-        node_done(p, n);
+    if (n->overdue && !n->turn)
+        node_late(p, n);
+    else if (!n->left)
+        all_gone(p, n);
     else if (!n->turn)
         begin_turns(p, n);
 }
 
+static void healed(struct play *p, struct pbudget *b) {
+    if (b->short_of > 0) {
+        b->short_of--;
+        return;
+    }
+    b->allowed++;
+    use_budget(p, b);
+}
+
+/* The second replica is there: the first can go, as far as its budget allows. */
+static void raised(struct play *p, unsigned i) {
+    struct ppod *pod = &p->g->pods.p[i];
+    if (pod->state != PPOD_WAITS || is_late(p, i))
+        return;
+    if (pod->budget < 0) {
+        go_now(p, i);
+        return;
+    }
+    struct pbudget *b = p->g->budgets.p[pod->budget];
+    pod->gained = plan_surge_gains(b->pdb);
+    enqueue(p->g, b, i);
+    if (pod->gained)
+        healed(p, b);
+    else
+        use_budget(p, b);
+}
+
 static void pod_back(struct play *p, unsigned i) {
     const struct ppod *pod = &p->g->pods.p[i];
+    struct pnode *n = &p->g->nodes.p[pod->node];
+    p->g->pods.p[i].there = !is_late(p, i); /* what comes then is nothing to it any more */
+    if (n->state == PNODE_OUT && !n->left && pod->awaited)
+        all_gone(p, n);
+    if (pod->raised) {
+        raised(p, i);
+        return;
+    }
     if (pod->set && pod->set->min_ready)
         later(p, p->now + pod->set->min_ready, POD_COUNTS, i);
     else if (pod->set)
@@ -561,26 +785,22 @@ static void pod_back(struct play *p, unsigned i) {
     use_budget(p, b);
 }
 
-static void healed(struct play *p, struct pbudget *b) {
-    if (b->short_of > 0) {
-        b->short_of--;
-        return;
-    }
-    b->allowed++;
-    use_budget(p, b);
-}
-
 static void happen(struct play *p, const struct happening *h) {
     switch (h->what) {
     case POD_GONE:
         pod_gone(p, h->pod);
+        break;
+    case POD_MADE:
+        pod_made(p, h->pod);
         break;
     case POD_BACK:
         pod_back(p, h->pod);
         break;
     case POD_DELETE:
         if (p->g->pods.p[h->pod].state == PPOD_WAITS && !is_late(p, h->pod)) {
-            p->g->budgets.p[p->g->pods.p[h->pod].budget]->wanted--;
+            int budget = p->g->pods.p[h->pod].budget;
+            if (budget >= 0)
+                p->g->budgets.p[budget]->wanted--;
             go_now(p, h->pod);
         }
         break;
@@ -593,6 +813,9 @@ static void happen(struct play *p, const struct happening *h) {
     case LATE:
         node_late(p, &p->g->nodes.p[h->pod]);
         break;
+    case OVERDUE:
+        pod_overdue(p, h->pod);
+        break;
     case POD_COUNTS:
         member_well(p, p->g->pods.p[h->pod].set, p->g->pods.p[h->pod].member,
                     p->g->pods.p[h->pod].turn);
@@ -603,13 +826,26 @@ static void happen(struct play *p, const struct happening *h) {
     }
 }
 
+/* How long a pod takes is not known: who is gone first differs from time to time. Where time
+ * decides who is given up, what is assumed is not made worse. */
+static struct pod_durations draw(const struct planning *g, struct pod_durations d) {
+    if (!g->chance || g->timed)
+        return d;
+    d.stop = prng_range(g->chance, d.stop / 10, 3 * d.stop);
+    d.start = prng_range(g->chance, d.start / 2, 2 * d.start);
+    return d;
+}
+
 static void reset(struct planning *g) {
     g->pods.len = g->own_pods;
     plan_sets_reset(g);
     for (size_t i = 0; i < g->pods.len; i++) {
         struct ppod *p = &g->pods.p[i];
+        p->takes = draw(g, p->d);
+        p->luck = g->chance ? prng_next(g->chance) : 0;
         p->state = PPOD_QUEUED;
-        p->waited = p->homeless = p->took = p->local = false;
+        p->waited = p->rated = p->homeless = p->took = false;
+        p->raised = p->gained = p->there = p->overdue = false;
         p->turn = 0;
         p->first = p->evicted = p->gone = p->returned = PLAN_NO_TIME;
         p->to = NULL;
@@ -626,10 +862,27 @@ static void reset(struct planning *g) {
     for (size_t i = 0; i < g->nodes.len; i++) {
         struct pnode *n = &g->nodes.p[i];
         n->state = PNODE_WAITS;
+        n->luck = g->chance ? prng_next(g->chance) : 0;
         n->begins = n->ends = PLAN_NO_TIME;
         n->place = UINT_MAX;
         n->pods.len = n->own;
         n->left = n->turn = 0;
+        n->overdue = false;
+    }
+}
+
+/* Pods that terminate already are gone whatever becomes of their nodes; at the latest when their
+ * grace period is over. */
+static void play_leaving(struct play *p) {
+    struct planning *g = p->g;
+    for (size_t i = 0; i < g->own_pods; i++) {
+        struct ppod *pod = &g->pods.p[i];
+        if (pod->leaves_at < 0 || pod->unsure)
+            continue;
+        pod->state = PPOD_LEAVING;
+        bool any = g->chance && !g->timed;
+        int64_t at = any ? prng_range(g->chance, 0, pod->leaves_at + 1) : pod->leaves_at;
+        later(p, at, POD_GONE, (unsigned)i);
     }
 }
 
@@ -638,6 +891,7 @@ int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {
                      .heap = VEC_INIT,
                      .ready = VEC_INIT,
                      .pending = VEC_INIT,
+                     .sent = VEC_INIT,
                      .tokens = MAX_OF(g->in->opts->rate, 1.0),
                      .order = order,
                      .zone_out = xcalloc(g->zones + 1, sizeof *p.zone_out),
@@ -653,9 +907,12 @@ int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {
         for (size_t k = 0; k < g->sets.p[i]->members.len; k++)
             if (g->sets.p[i]->members.p[k].well_at >= 0)
                 later_of(&p, g->sets.p[i]->members.p[k].well_at, MEMBER, (unsigned)i, (unsigned)k);
+    play_leaving(&p);
     admit(&p);
     run_ready(&p);
     while (next(&p, &h)) {
+        if (p.idle_from < h.at)
+            p.idle_till = h.at;
         p.now = h.at;
         happen(&p, &h);
         while (p.heap.len && p.heap.p[0].at == p.now && next(&p, &h))
@@ -669,5 +926,14 @@ int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {
     vec_done(&p.heap);
     vec_done(&p.ready);
     vec_done(&p.pending);
+    vec_done(&p.sent);
     return p.last;
+}
+
+int64_t plan_play_room(struct planning *g, const unsigned *order, bool greedy) {
+    g->room = room_new(g);
+    for (size_t i = 0; i < g->nodes.len && g->in->opts->avoid_next; i++)
+        if (!g->nodes.p[i].pub->finding)
+            room_avoid(g->room, g->nodes.p[i].pub->name);
+    return plan_play(g, order, greedy);
 }

@@ -21,6 +21,7 @@ struct refused {
     unsigned opened;
     uint32_t codes;
     const char *help; /* what would make it fit, when somebody wanted to know */
+    bool bound;       /* and it is not resources that it lacks */
     const char *why;  /* in the words of the scheduler, when somebody wanted to know */
     bool preempts;    /* but would push others aside */
 };
@@ -37,7 +38,7 @@ struct room {
     struct moveout_stores stores; /* pods are not of them: some are leaving */
     struct htab refused;
     VEC(struct copy *) copies; /* number 1 is the first */
-    unsigned opened;           /* how often a node was */
+    unsigned opened;           /* how often a node was, or has become emptier */
     unsigned helped;           /* templates for which all nodes were asked what they lack */
     bool careful;
     uint32_t codes;         /* of the last question that nothing fitted */
@@ -117,21 +118,16 @@ void room_free(struct room *r) {
     free(r);
 }
 
-static void set_cordon(struct room *r, const char *name, bool on) {
-    const struct node *node = cluster_node(r->g->in->cluster, name);
-    if (!node)
-        return;
-    struct node copy = *node;
-    copy.unschedulable = on;
-    fit_put_node(r->fit, &copy);
-}
-
 void room_close(struct room *r, const char *node) {
-    set_cordon(r, node, true);
+    fit_cordon_node(r->fit, node, true);
 }
 
 void room_open(struct room *r, const char *node) {
-    set_cordon(r, node, false);
+    fit_cordon_node(r->fit, node, false);
+    r->opened++;
+}
+
+void room_freed(struct room *r) {
     r->opened++;
 }
 
@@ -169,7 +165,8 @@ static const char *ask(struct room *r, const struct pod *pod) {
         r->codes = known->codes;
         return known->preempts ? "" : NULL;
     }
-    const char *to = r->careful ? fit_place(r->fit, pod, r->copies.len) : fit_any(r->fit, pod);
+    uint64_t random = r->g->chance ? prng_next(r->g->chance) : r->copies.len;
+    const char *to = r->careful ? fit_place(r->fit, pod, random) : fit_any(r->fit, pod);
     if (to)
         return to;
     r->codes = fit_codes(r->fit);
@@ -273,9 +270,11 @@ const char *room_why(struct room *r, const struct pod *pod, struct arena *arena)
     return why;
 }
 
-const char *room_help(struct room *r, const struct pod *pod, struct arena *arena) {
+const char *room_help(struct room *r, const struct pod *pod, struct arena *arena, bool *whole) {
     struct refused key = key_of(pod), *known = htab_find(&r->refused, key_hash(&key), &key);
     struct fit_lack lack;
+    if (whole)
+        *whole = known && known->help && known->bound;
     if (known && known->help)
         return known->help;
     if (!known || r->helped++ >= HELPS_MAX)
@@ -286,11 +285,19 @@ const char *room_help(struct room *r, const struct pod *pod, struct arena *arena
     moveout_set_claims(r->fit, &r->stores, &copy, false);
     pool_unref(r->pool, copy.meta.name);
     bool behind = lack.behind && !plan_node_find(r->g, lack.behind);
-    known->help =
-        lack.nearest
-            ? arena_printf(arena, "%s more on %s would do", str_get(&lack.lack), lack.nearest)
-        : behind ? arena_printf(arena, "it would fit on %s if that were uncordoned", lack.behind)
-                 : "";
+    const char *helps[FIT_HELPS];
+    size_t n = fit_lack_help(&lack, helps);
+    _cleanup_str_ struct str text = STR_INIT;
+    if (lack.nearest)
+        str_addf(&text, "%s more on %s would do", str_get(&lack.lack), lack.nearest);
+    else if (behind)
+        str_addf(&text, "it would fit on %s if that were uncordoned", lack.behind);
+    for (size_t i = 0; i < n && !lack.nearest; i++)
+        str_addf(&text, "%s%s", text.len ? "; or " : "", helps[i]);
+    known->help = arena_strndup(arena, str_get(&text), text.len);
+    known->bound = n && !lack.nearest;
+    if (whole)
+        *whole = known->bound;
     fit_lack_done(&lack);
     return known->help;
 }
@@ -327,8 +334,4 @@ int32_t room_for(struct room *r, unsigned copy, int32_t most) {
 
 bool room_waits_for_others(const struct room *r) {
     return r->codes & ~MOVEOUT_LASTING;
-}
-
-bool room_is_local(const struct room *r) {
-    return r->codes & 1u << FIT_VOLUME_NODE;
 }

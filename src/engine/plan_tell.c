@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/attached.h"
 #include "engine/budget.h"
 #include "engine/moveout.h"
 #include "engine/plan_internal.h"
+#include "engine/podrole.h"
 #include "engine/trouble.h"
-#include "model/selector.h"
 
 enum {
-    TIES_MAX = 1000,    /* volumes for which all nodes are asked whether they can use them */
     CLOSE = 10,         /* seconds within which nobody can tell who is first */
     LIFTS_MAX = 200000, /* places that are emptied for questions */
     LUCK_MAX = 1000,    /* pods that wait for one budget */
@@ -27,11 +27,17 @@ static void add_trouble(struct planning *g, const struct pdb *pdb, struct str *o
     free(pods);
 }
 
-/* How a node that was given up ended; "" of any other. */
+/* How a pod or a node that was given up ended; "" of any other. */
 static const char *given_up(struct planning *g, const struct ppod *p) {
     char limit[TIMEFMT_LEN];
-    if (g->nodes.p[p->node].state != PNODE_LATE)
+    const struct pnode *n = &g->nodes.p[p->node];
+    if (p->overdue)
+        return arena_printf(g->arena, "the deadline of rule %s is %s", p->rule,
+                            duration_format_limit(p->deadline, limit));
+    if (n->state != PNODE_LATE)
         return "";
+    if (n->overdue)
+        return "its node is given up because of others, whose deadline has passed";
     return arena_printf(g->arena, "its node is given up after %s",
                         duration_format_limit(g->in->opts->timeout, limit));
 }
@@ -50,7 +56,8 @@ static const struct ppod *first_homeless(const struct planning *g, const struct 
 
 static const char *unmade_words(struct planning *g, const struct pmember *m) {
     const char *name = strna(m->pod->meta.name);
-    const char *why = first_homeless(g, m)      ? "fits nowhere"
+    const struct ppod *first = first_homeless(g, m);
+    const char *why = first                     ? MOVEOUT_KEPT(first->unmade)
                       : m->now == MEMBER_LEAVES ? "does not get away"
                       : m->now == MEMBER_GONE   ? "is not made again"
                                                 : "is not ready";
@@ -61,8 +68,8 @@ static void judge_unmade(struct planning *g, struct ppod *p, const struct pmembe
     const struct ppod *first = first_homeless(g, m);
     plan_judge(p, PLAN_HOMELESS, BLOCKER_NOT_RESCHEDULED, plan_full_name(g, &m->pod->meta),
                unmade_words(g, m));
-    if (first)
-        p->pub->blocker.help = room_help(g->room, first->pod, g->arena);
+    if (first && !first->unmade)
+        p->pub->blocker.help = room_help(g->room, first->pod, g->arena, &p->pub->blocker.helped);
 }
 
 /* --- chance --- */
@@ -93,15 +100,23 @@ static void lower_all(struct planning *g, numbers *all) {
     vec_done(all);
 }
 
+static int32_t still_waiting(const struct planning *g, const struct pbudget *b) {
+    int32_t waiting = 0;
+    for (size_t i = b->head; i < b->queue.len; i++)
+        waiting += g->pods.p[b->queue.p[i]].state == PPOD_WAITS;
+    return waiting;
+}
+
 /* Of a budget that has run dry because this successor fits nowhere: how many of those that still
  * wait for it would get away if the places were not taken by others that leave at the same time. */
 static int32_t luck_of(struct planning *g, const struct pbudget *b, const struct ppod *homeless) {
     numbers all = VEC_INIT;
-    int32_t waiting = 0;
+    int32_t waiting;
+    if (homeless->unmade)
+        return 0; /* no place helps it */
     if (g->lifts > LIFTS_MAX)
         return LUCK_MAX; /* nobody has looked */
-    for (size_t i = b->head; i < b->queue.len; i++)
-        waiting += g->pods.p[b->queue.p[i]].state == PPOD_WAITS;
+    waiting = still_waiting(g, b);
     for (size_t i = 0; i < g->placed.len; i++) {
         const struct ppod *p = &g->pods.p[g->placed.p[i]];
         if (p->budget != b->number && made_at(p) >= made_at(homeless) - SEC(CLOSE))
@@ -139,22 +154,31 @@ static void end_budget(struct planning *g, struct pbudget *b, const struct ppod 
     const struct ppod *homeless = without_room(g, keeper);
     str_add(&words, plan_budget_words(g, b));
     if (keeper && keeper->homeless)
-        str_addf(&words, "; the replacement of %s fits nowhere",
-                 original(g, keeper)->pod->meta.name);
+        str_addf(&words, "; the replacement of %s %s", original(g, keeper)->pod->meta.name,
+                 MOVEOUT_KEPT(keeper->unmade));
     else if (keeper)
         str_addf(&words, "; of %s %s", original(g, keeper)->pod->meta.name,
                  unmade_words(g, plan_set_keeper(g, keeper)));
     else
         add_trouble(g, b->pdb, &words);
-    b->luck = homeless ? luck_of(g, b, homeless) : 0;
+    b->luck = homeless && !g->tries ? luck_of(g, b, homeless) : 0; /* else that has been seen */
     if (b->luck)
         str_add(&words, MOVEOUT_BY_CHANCE);
     b->end_words = arena_strndup(g->arena, str_get(&words), words.len);
     if (!homeless)
         return;
-    const char *help = room_help(g->room, original(g, homeless)->pod, g->arena);
-    b->end_help = arena_printf(g->arena, "until there is room for the replacement: %s",
-                               str_empty(help) ? "add a node" : help);
+    if (homeless->unmade) {
+        b->end_help = homeless->unmade->text;
+        return;
+    }
+    bool whole;
+    const char *help = room_help(g->room, original(g, homeless)->pod, g->arena, &whole);
+    int32_t waiting = still_waiting(g, b);
+    if (str_empty(help))
+        help = waiting > 1 ? "add nodes" : "add a node";
+    else if (waiting > 1 && !whole) /* each that goes then needs a place as well */
+        help = arena_printf(g->arena, "%s for the first of %d", help, 1 + waiting);
+    b->end_help = arena_printf(g->arena, "until there is room for the replacement: %s", help);
 }
 
 /* Whether it may get away all the same. Pods are told node by node; each node may have all the
@@ -174,6 +198,11 @@ static void end_waiting(struct planning *g, struct ppod *p) {
         plan_judge(p, PLAN_UNSURE, BLOCKER_MAX_UNAVAILABLE, "", "its turn does not come");
         return;
     }
+    const struct guard *guard = guard_of(b->pdb, p->pod);
+    if (guard) { /* what its numbers come to is not what becomes of it */
+        plan_judge_guard(p, guard, b->name);
+        return;
+    }
     const struct ppod *kept = keeper(g, b);
     if (!b->end_words)
         end_budget(g, b, kept);
@@ -183,29 +212,27 @@ static void end_waiting(struct planning *g, struct ppod *p) {
     p->pub->blocker.help = b->end_help;
 }
 
+/* What keeps nodes from their turn at the end: places, or zones when there are places left. */
+static enum blocker_code turn_code(const struct planning *g) {
+    unsigned out = 0;
+    for (size_t i = 0; i < g->nodes.len; i++)
+        out += g->nodes.p[i].state == PNODE_OUT;
+    return g->in->opts->max_zones && out < g->limit ? BLOCKER_MAX_ZONES : BLOCKER_MAX_UNAVAILABLE;
+}
+
 /* Its turn had not come when somebody before it did not get through. */
 static void end_queued(struct planning *g, struct ppod *p) {
     const struct pnode *n = &g->nodes.p[p->node];
-    plan_judge(p, PLAN_UNSURE, BLOCKER_MAX_UNAVAILABLE, n->pub->name,
+    plan_judge(p, PLAN_UNSURE, n->state == PNODE_WAITS ? turn_code(g) : BLOCKER_MAX_UNAVAILABLE,
+               n->pub->name,
                n->state == PNODE_WAITS  ? "its node does not get its turn: others keep theirs"
                : n->state == PNODE_LATE ? given_up(g, p)
                                         : "pods that go before it do not");
 }
 
-/* Whether one node at most can use this volume. */
-static bool is_tied(struct planning *g, const struct pv *pv) {
-    const struct object *obj;
-    size_t nodes = 0;
-    if (pv->local || !pv->affinity || !pv->affinity->required || g->ties++ >= TIES_MAX)
-        return pv->local;
-    for (uint32_t i = 0; nodes < 2 && (obj = store_next(g->in->cluster->nodes, &i));)
-        nodes += node_selector_match(pv->affinity->required, &obj->meta);
-    return nodes < 2;
-}
-
-/* A volume of the pod that no other node can use, whatever else keeps it from going there: nobody
- * needs to look for room. */
-static const struct pv *tied_volume(struct planning *g, const struct pod *pod) {
+/* Nobody needs to look for room then. A volume of a zone moves within that, and what it finds there
+ * or not is room. */
+const struct pv *plan_local_volume(const struct planning *g, const struct pod *pod) {
     const struct plan_input *in = g->in;
     for (size_t i = 0; in->claims && in->volumes && pod->spec && i < list_len(pod->spec->volumes);
          i++) {
@@ -215,37 +242,71 @@ static const struct pv *tied_volume(struct planning *g, const struct pod *pod) {
                      : NULL;
         const struct pv *pv =
             c ? (const struct pv *)store_get(in->volumes, NULL, strna(c->volume_name)) : NULL;
-        if (pv && is_tied(g, pv))
+        if (pv && volume_is_local(pv))
             return pv;
     }
     return NULL;
 }
 
 static void judge_homeless(struct planning *g, struct ppod *p, const char *name) {
-    const struct pv *pv = tied_volume(g, p->pod);
+    if (p->unmade) {
+        plan_judge(p, PLAN_HOMELESS, p->unmade->code,
+                   arena_printf(g->arena, "%s/%s", p->unmade->ns, p->unmade->name),
+                   p->unmade->text);
+        p->pub->blocker.help = p->unmade->help;
+        return;
+    }
+    if (guard_is_on_disk(p->pod)) {
+        plan_judge(p, PLAN_HOMELESS, BLOCKER_LOCAL_PV, name, GUARD_ON_DISK);
+        return;
+    }
+    const struct pv *pv = plan_local_volume(g, p->pod);
     const char *why = room_why(g->room, p->pod, g->arena);
     if (pv)
         why = arena_printf(g->arena, "its volume %s is on this node alone; %s", pv->meta.name, why);
-    plan_judge(p, PLAN_HOMELESS, pv || p->local ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, name, why);
-    p->pub->blocker.help = pv ? "" : room_help(g->room, p->pod, g->arena);
+    plan_judge(p, PLAN_HOMELESS, pv ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, name, why);
+    if (!pv)
+        p->pub->blocker.help = room_help(g->room, p->pod, g->arena, &p->pub->blocker.helped);
 }
 
 /* It leaves, but not in the time that its node has. */
 static bool is_too_slow(const struct planning *g, const struct ppod *p) {
     const struct pnode *n = &g->nodes.p[p->node];
-    return n->state == PNODE_LATE && p->gone - n->begins >= g->in->opts->timeout;
+    return p->overdue || (n->state == PNODE_LATE && g->in->opts->timeout > 0 &&
+                          p->gone - n->begins >= g->in->opts->timeout);
 }
 
 static void judge_slow(struct planning *g, struct ppod *p) {
     char needs[TIMEFMT_LEN], first[TIMEFMT_LEN];
-    int64_t waits = p->evicted - g->nodes.p[p->node].begins;
+    int64_t waits = p->evicted - (p->overdue ? p->first : g->nodes.p[p->node].begins);
     const char *begins =
         waits > 0 ? arena_printf(g->arena, "goes after %s, ", duration_format_limit(waits, first))
                   : "";
     plan_judge(p, PLAN_UNSURE, BLOCKER_TERMINATING_STUCK, plan_full_name(g, &p->pod->meta),
-               arena_printf(g->arena, "it %sneeds %s to stop, and %s", begins,
-                            duration_format_limit(p->gone - p->evicted, needs), given_up(g, p)));
-    p->pub->blocker.help = "give the drain more time: --timeout";
+               arena_printf(g->arena, "it %s%s %s to stop%s, and %s", begins,
+                            p->leaves_at >= 0 ? "has" : "may need",
+                            duration_format_limit(p->gone - p->evicted, needs),
+                            p->leaves_at >= 0 ? "" : " (assumed)", given_up(g, p)));
+    p->pub->blocker.help = p->overdue ? "give it more time: `deadline` of the rule"
+                                      : "give the drain more time: --timeout";
+}
+
+/* It waits for its second replica still. */
+static void judge_raised(struct planning *g, struct ppod *p) {
+    const char *late = given_up(g, p);
+    const char *why = !p->homeless ? "is not ready in time"
+                      : p->unmade  ? arena_printf(g->arena, "is not made: %s", p->unmade->text)
+                                   : arena_printf(g->arena, "fits nowhere: %s",
+                                                  room_why(g->room, p->pod, g->arena));
+    plan_judge(p, p->homeless && g->tries && !*late ? PLAN_NEVER : PLAN_UNSURE,
+               BLOCKER_SURGE_PENDING, plan_full_name(g, &p->pod->meta),
+               arena_printf(g->arena, "with --surge a second replica comes first, which %s%s%s",
+                            why, *late ? "; " : "", late));
+    if (p->homeless)
+        p->pub->blocker.help =
+            p->unmade ? p->unmade->help : room_help(g->room, p->pod, g->arena, NULL);
+    p->pub->back = PLAN_NO_TIME;
+    p->pub->to = NULL;
 }
 
 static bool has_claims(const struct pod *pod) {
@@ -267,6 +328,8 @@ static void tell_pod(struct planning *g, struct ppod *p) {
         return;
     if (p->leaves_at >= 0 && g->nodes.p[p->node].pub->finding) {
         pub->gone = p->leaves_at; /* nobody has to do anything for that */
+    } else if (p->state == PPOD_WAITS && p->raised && !p->there) {
+        judge_raised(g, p);
     } else if (p->state == PPOD_WAITS) {
         end_waiting(g, p);
     } else if (p->state == PPOD_LEAVING && p->finalizer) {
@@ -280,9 +343,12 @@ static void tell_pod(struct planning *g, struct ppod *p) {
         judge_unmade(g, p, plan_set_keeper(g, p));
     } else if (p->homeless) {
         judge_homeless(g, p, plan_full_name(g, &p->pod->meta));
-    } else if (p->waited) {
+    } else if (p->waited && !p->rated) {
         struct pbudget *b = g->budgets.p[p->budget];
         plan_judge(p, PLAN_WAITS, BLOCKER_PDB_NO_BUDGET, b->name, plan_budget_words(g, b));
+    } else if (p->raised) {
+        plan_judge(p, PLAN_WAITS, BLOCKER_SURGE_PENDING, plan_full_name(g, &p->pod->meta),
+                   "with --surge a second replica comes first");
     }
 }
 
@@ -321,9 +387,32 @@ static void tell_successor(struct planning *g, const struct ppod *p) {
         judge_unmade(g, &as, plan_set_keeper(g, p));
     else if (p->homeless)
         judge_homeless(g, &as, plan_full_name(g, &pub->pod->meta));
+    else
+        return;
+    pub->back = PLAN_NO_TIME;
+    pub->to = NULL;
 }
 
-/* --- chance, the other way round --- */
+/* --- nodes --- */
+
+/* The node itself is why it is not drained, or may not be: when it ends is not known then. */
+static void blame(struct pnode *n, enum plan_verdict verdict, struct plan_blocker why) {
+    n->pub->blocker = why;
+    n->pub->itself = verdict;
+    n->ends = PLAN_NO_TIME;
+}
+
+/* Of its pods, the one of which the worst is said; one that stays when it has none. */
+static const struct plan_pod *worst_of(const struct pnode *n) {
+    static const struct plan_pod none = {.verdict = PLAN_STAYS};
+    const struct plan_pod *worst = &none;
+    for (size_t k = 0; k < n->pub->n_pods; k++)
+        if (n->pub->pods[k].verdict > worst->verdict)
+            worst = &n->pub->pods[k];
+    return worst;
+}
+
+/* --- chance, the other way round, where nobody has tried --- */
 
 /* The last time that a pod had waited for the budget, and went; PLAN_NO_TIME: none has. */
 static int64_t last_wait(const struct planning *g, const struct pbudget *b) {
@@ -367,12 +456,13 @@ static void tell_chance(struct planning *g, const struct pbudget *b, const struc
         arena_printf(g->arena, MOVEOUT_LUCK, winner->pod->meta.name, loser->pod->meta.name);
     for (size_t i = 0; i < b->all.len; i++) {
         const struct ppod *p = &g->pods.p[b->all.p[i]];
-        struct plan_node *n = g->nodes.p[p->node].pub;
-        if (p->waited && n->verdict < PLAN_UNSURE && !n->blocker.message)
-            n->blocker = (struct plan_blocker){.code = BLOCKER_PDB_NO_BUDGET,
-                                               .object = b->name,
-                                               .message = words,
-                                               .help = "make room for both"};
+        struct pnode *n = &g->nodes.p[p->node];
+        if (p->waited && n->ends != PLAN_NO_TIME && !n->pub->blocker.message)
+            blame(n, PLAN_UNSURE,
+                  (struct plan_blocker){.code = BLOCKER_PDB_NO_BUDGET,
+                                        .object = b->name,
+                                        .message = words,
+                                        .help = "make room for both"});
     }
 }
 
@@ -394,7 +484,7 @@ static void tell_chances(struct planning *g) {
 }
 
 /* No pod of the node says why it is not done: one that came later does, or its turn. */
-static void tell_node(struct planning *g, struct pnode *n) {
+static void tell_stuck(struct planning *g, struct pnode *n) {
     struct plan_pod said = {.verdict = PLAN_GOES};
     for (size_t i = n->own; i < n->pods.len && said.verdict < PLAN_UNSURE; i++) {
         struct ppod as = g->pods.p[n->pods.p[i]];
@@ -413,13 +503,12 @@ static void tell_node(struct planning *g, struct pnode *n) {
     }
     if (said.verdict < PLAN_UNSURE)
         said.blocker = (struct plan_blocker){
-            .code = BLOCKER_MAX_UNAVAILABLE,
+            .code = n->state == PNODE_WAITS ? turn_code(g) : BLOCKER_MAX_UNAVAILABLE,
             .object = "",
             .message = n->state == PNODE_WAITS ? "its turn does not come: others keep theirs"
                                                : "it is not done in the time that it has",
             .help = ""};
-    n->pub->blocker = said.blocker;
-    n->pub->verdict = n->pub->itself = PLAN_UNSURE; /* it may as well go elsewhere */
+    blame(n, PLAN_UNSURE, said.blocker); /* it may as well go elsewhere */
 }
 
 /* Replacements of which nobody has looked whether there is room: what is not known is not well. */
@@ -435,16 +524,349 @@ static void tell_unread(struct planning *g, struct pnode *n) {
     }
     if (!first)
         return;
-    n->pub->blocker = (struct plan_blocker){
-        .code = BLOCKER_FORBIDDEN,
-        .object = plan_full_name(g, &first->pod->meta),
-        .message = arena_printf(g->arena, MOVEOUT_UNREAD, pods, pods == 1 ? "" : "s"),
-        .help = MOVEOUT_UNREAD_HELP};
-    n->pub->verdict = n->pub->itself = PLAN_UNSURE;
+    blame(n, PLAN_UNSURE,
+          (struct plan_blocker){
+              .code = BLOCKER_FORBIDDEN,
+              .object = plan_full_name(g, &first->pod->meta),
+              .message = arena_printf(g->arena, MOVEOUT_UNREAD, pods, pods == 1 ? "" : "s"),
+              .help = MOVEOUT_UNREAD_HELP});
+}
+
+static const struct pv *volume_of(void *arg, const char *name) {
+    return (const struct pv *)store_get(arg, NULL, name);
+}
+
+/* What a drain waits for when the last pod has gone, and is there now: volumes that do not get off
+ * the node, what a check has against calling it drained. */
+static void tell_the_end(struct planning *g, struct pnode *n) {
+    const struct plan_input *in = g->in;
+    const struct check_finding *f = n->pub->n_later ? n->pub->later[0] : NULL;
+    struct attached left = {0};
+    size_t count = 0, pods = 0;
+    if (f && f->verdict == CHECK_WAIT) {
+        blame(n, PLAN_UNSURE,
+              (struct plan_blocker){.code =
+                                        f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code,
+                                    .object = plan_finding_object(g, f),
+                                    .message = arena_printf(g->arena, PLAN_AT_THE_END ": %s: %s",
+                                                            f->check->name, strna(f->evidence)),
+                                    .help = strna(f->hint)});
+        return;
+    }
+    if (!in->cluster->attachments_known || !in->volumes || in->opts->detach_timeout)
+        return;
+    const struct pod *const *on = cluster_pods_on(in->cluster, n->pub->name, &pods);
+    const struct volume_attachment *const *list =
+        cluster_attached_to(in->cluster, n->pub->name, &count);
+    for (size_t i = 0; i < count; i++)
+        if (attached_is_stuck(list[i], n->pub->node, g->begun_at))
+            attached_add(&left, list[i], on, pods, volume_of, (void *)in->volumes);
+    if (!left.first)
+        return;
+    _cleanup_str_ struct str words = STR_INIT;
+    attached_explain(&left, &words);
+    blame(n, PLAN_UNSURE,
+          (struct plan_blocker){.code = BLOCKER_VOLUME_ATTACHED,
+                                .object = strna(left.first->meta.name),
+                                .message =
+                                    arena_printf(g->arena, PLAN_AT_THE_END ": %s", str_get(&words)),
+                                .help = blocker_row(BLOCKER_VOLUME_ATTACHED)->hint});
+}
+
+/* Nothing is in the way of the drain: only that nobody knows where they go is to be said. */
+static void tell_other_scheduler(struct planning *g, struct pnode *n) {
+    const struct ppod *first = NULL;
+    size_t pods = 0;
+    for (size_t i = 0; i < n->own && !n->pub->blocker.message; i++) {
+        const struct ppod *p = &g->pods.p[n->pods.p[i]];
+        if (p->back == BACK_NEVER || p->unmade || !moveout_placed_by_other(p->pod))
+            continue;
+        first = first ? first : p;
+        pods++;
+    }
+    if (first)
+        n->pub->blocker = (struct plan_blocker){
+            .code = BLOCKER_OTHER_SCHEDULER,
+            .object = plan_full_name(g, &first->pod->meta),
+            .message = arena_printf(g->arena, MOVEOUT_OTHER, pods, pods == 1 ? "" : "s",
+                                    first->pod->spec->scheduler),
+            .help = ""};
+}
+
+/* --- what comes out another time --- */
+
+/* One after the other they do not compete, but who is first takes what there is. */
+static const char *compete_words(const struct planning *g) {
+    return g->nodes.len < 2 ? "pods that leave at the same time compete for the last places: which "
+                              "of them get away is chance"
+           : g->limit > 1
+               ? "nodes that are drained at the same time compete for what it allows and "
+                 "for the last places: which of them get through is chance"
+               : "it depends on how long pods take who gets the last places: which nodes "
+                 "get through is chance";
+}
+
+static const char *compete_help(const struct planning *g) {
+    return g->limit > 1 && g->nodes.len > 1
+               ? "make room, or let fewer nodes go at a time: --parallel"
+               : "make room";
+}
+
+/* Nothing makes any of them again: no room helps, and the budget has for ever what it has then. */
+static bool none_returns(const struct planning *g, const struct pbudget *b) {
+    for (size_t i = 0; i < b->all.len; i++)
+        if (g->pods.p[b->all.p[i]].back != BACK_NEVER)
+            return false;
+    return true;
+}
+
+/* It waits for its budget when others are quicker; or for its turn, which they keep. */
+static void judge_chance(struct planning *g, struct ppod *p) {
+    bool waits = p->budget >= 0 && (p->tries_left || !g->tries) && !p->surges;
+    struct pbudget *b = waits ? g->budgets.p[p->budget] : NULL;
+    plan_judge(p, PLAN_UNSURE, b ? BLOCKER_PDB_NO_BUDGET : BLOCKER_MAX_UNAVAILABLE,
+               b ? b->name : g->nodes.p[p->node].pub->name,
+               b ? arena_printf(g->arena, "%s; %s", plan_budget_words(g, b), compete_words(g))
+                 : "whether its turn comes is chance: others may keep theirs");
+    if (p->surges)
+        p->pub->blocker = (struct plan_blocker){
+            .code = BLOCKER_SURGE_PENDING,
+            .object = plan_full_name(g, &p->pod->meta),
+            .message = "with --surge a second replica comes first: whether that finds a place is "
+                       "chance, others want the same places"};
+    p->pub->blocker.help = compete_help(g);
+    if (b && none_returns(g, b)) {
+        p->pub->blocker.message =
+            arena_printf(g->arena,
+                         "%s; nothing makes pods of it again that have gone: which of them get "
+                         "away is chance",
+                         plan_budget_words(g, b));
+        p->pub->blocker.help = "let a controller make them, or change the budget";
+    }
+    p->pub->evicted = p->pub->gone = p->pub->back = PLAN_NO_TIME;
+    p->pub->to = NULL;
+}
+
+/* Whether its successor has a place is not the same in all tries. */
+static bool place_differs(const struct planning *g, const struct ppod *p) {
+    return p->tries_homeless + p->tries_unmade && p->tries_homeless < g->tries &&
+           p->tries_unmade < g->tries;
+}
+
+static void count_without(struct planning *g) {
+    for (size_t i = 0; i < g->own_pods; i++) {
+        const struct ppod *p = &g->pods.p[i];
+        if (p->owner >= 0 && p->tries_gone == g->tries)
+            g->owners.p[p->owner].without += p->pub->verdict == PLAN_HOMELESS;
+    }
+}
+
+/* Of several that are alike, so many fit nowhere each time, and no more than so many at any time:
+ * beyond the first of these nothing is sure. */
+static bool place_is_open(struct planning *g, const struct ppod *p) {
+    struct powner *o = p->owner >= 0 ? &g->owners.p[p->owner] : NULL;
+    if (!o)
+        return place_differs(g, p);
+    if (p->pub->verdict == PLAN_HOMELESS)
+        return o->told++ >= o->least;
+    return o->without + o->open++ < o->most;
+}
+
+/* That it has no place is not sure then; nor that it has one. */
+static void tell_place(struct planning *g, struct ppod *p) {
+    struct plan_pod *pub = p->pub;
+    if (!place_is_open(g, p))
+        return;
+    plan_judge(
+        p, PLAN_HOMELESS, BLOCKER_NO_ROOM, plan_full_name(g, &p->pod->meta),
+        pub->verdict == PLAN_HOMELESS && pub->blocker.code == BLOCKER_NO_ROOM
+            ? arena_printf(g->arena, "%s; whether it stays so is chance", pub->blocker.message)
+            : "whether its replacement finds a place is chance: others want the same "
+              "places");
+    pub->blocker.help = compete_help(g);
+    pub->back = PLAN_NO_TIME;
+    pub->to = NULL;
+}
+
+/* What does not come out each time is not sure, however it came out in the one that is told. */
+static void tell_pod_tries(struct planning *g, struct ppod *p) {
+    if (p->tries_gone && p->tries_gone < g->tries)
+        judge_chance(g, p);
+    else if (p->tries_gone)
+        tell_place(g, p);
+}
+
+/* Of a node that is never done, although none of its pods has to stay: another does, then. */
+static void tell_others_stay(struct planning *g, struct pnode *n, struct plan_pod told) {
+    told.blocker.message =
+        arena_printf(g->arena, "%s; which of its pods is left is chance", told.blocker.message);
+    blame(n, told.verdict, told.blocker);
+}
+
+#define AWAIT_CHANCE                                                                               \
+    "with --wait-rescheduled it is drained when the replacements of its pods run: whether they "   \
+    "find a place is chance, others want the same places"
+
+static void tell_node_chance(const struct planning *g, struct pnode *n) {
+    if (worst_of(n)->verdict >= PLAN_UNSURE)
+        n->ends = PLAN_NO_TIME; /* they say it */
+    else
+        blame(n, PLAN_UNSURE,
+              (struct plan_blocker){.code = g->in->opts->wait_rescheduled ? BLOCKER_NOT_RESCHEDULED
+                                                                          : BLOCKER_MAX_UNAVAILABLE,
+                                    .object = "",
+                                    .message =
+                                        g->in->opts->wait_rescheduled
+                                            ? AWAIT_CHANCE
+                                            : "whether it is drained is chance: others may keep "
+                                              "their turn, or a replacement may come here that "
+                                              "does not get away",
+                                    .help = compete_help(g)});
+}
+
+/* One of its pods is left each time, for something of which nobody can tell the end: the node is
+ * not done because of that, whatever became of the others. */
+static bool one_stays(const struct planning *g, const struct pnode *n) {
+    for (size_t i = 0; i < n->own; i++) {
+        const struct ppod *p = &g->pods.p[n->pods.p[i]];
+        if (!p->tries_gone && p->pub->verdict == PLAN_UNSURE)
+            return true;
+    }
+    return false;
+}
+
+static void tell_node_tries(struct planning *g, struct pnode *n) {
+    struct plan_pod told = *worst_of(n);
+    for (size_t i = 0; i < n->own; i++)
+        tell_pod_tries(g, &g->pods.p[n->pods.p[i]]);
+    if (n->tries_done && n->tries_done < g->tries)
+        tell_node_chance(g, n);
+    else if (!n->tries_done && told.verdict > worst_of(n)->verdict && !one_stays(g, n))
+        tell_others_stay(g, n, told);
+}
+
+/* --- where nobody has tried --- */
+
+/* Of a budget that has run dry, the last that it allowed went to pods of
+ * nodes that began at the same moment as those of others, which wait for it still. */
+static bool took_for_good(const struct ppod *p) {
+    return p->took && p->homeless && p->state == PPOD_GONE;
+}
+
+static void tell_contested(struct planning *g, const struct pbudget *b) {
+    const struct ppod *last = NULL;
+    bool contested = false;
+    for (size_t i = 0; i < b->all.len; i++) {
+        const struct ppod *p = &g->pods.p[b->all.p[i]];
+        if (took_for_good(p) &&
+            (!last || g->nodes.p[p->node].begins > g->nodes.p[last->node].begins))
+            last = p;
+    }
+    int64_t began = last ? g->nodes.p[last->node].begins : 0;
+    for (size_t i = 0; last && !contested && i < b->all.len; i++) {
+        const struct ppod *p = &g->pods.p[b->all.p[i]];
+        contested =
+            p->state == PPOD_WAITS && p->node != last->node && g->nodes.p[p->node].begins == began;
+    }
+    for (size_t i = 0; contested && i < b->all.len; i++) {
+        struct ppod *p = &g->pods.p[b->all.p[i]];
+        struct pnode *n = &g->nodes.p[p->node];
+        if (n->begins != began || !(took_for_good(p) || p->state == PPOD_WAITS))
+            continue;
+        judge_chance(g, p);
+        n->ends = PLAN_NO_TIME;
+    }
+}
+
+/* With --wait-rescheduled who has a place and who has none decides which nodes are done. */
+static void tell_awaited(struct planning *g) {
+    bool scarce = false;
+    for (size_t i = 0; i < g->pods.len; i++)
+        scarce |= g->pods.p[i].homeless && g->pods.p[i].copy;
+    for (size_t i = 0; i < g->own_pods && scarce; i++) {
+        struct pnode *n = &g->nodes.p[g->pods.p[i].node];
+        if (g->pods.p[i].awaited && g->pods.p[i].there && n->ends != PLAN_NO_TIME)
+            tell_node_chance(g, n);
+    }
+}
+
+static void tell_untried(struct planning *g) {
+    tell_awaited(g);
+    for (size_t i = 0; i < g->budgets.len && g->nodes.len > 1; i++)
+        tell_contested(g, g->budgets.p[i]);
+    tell_chances(g);
+}
+
+/* With --wait-rescheduled: its pods have gone, and it is not done. */
+static bool tell_unreturned(struct planning *g, struct pnode *n) {
+    const struct ppod *p = n->left || !n->own ? NULL : plan_awaits(g, n);
+    struct plan_blocker why;
+    if (plan_unwell(g, n, &why)) {
+        blame(n, PLAN_UNSURE, why);
+        return true;
+    }
+    if (!p || n->ends != PLAN_NO_TIME || n->state == PNODE_WAITS)
+        return false;
+    const char *late = given_up(g, p);
+    const struct pmember *before = plan_set_keeper(g, p);
+    const char *why_not = before ? arena_printf(g->arena, "does not: %s", unmade_words(g, before))
+                          : p->homeless ? MOVEOUT_KEPT(p->unmade)
+                                        : "does not in time";
+    const struct plan_pod *pub = original(g, p)->pub;
+    bool said = pub && pub->verdict == PLAN_HOMELESS;
+    blame(n, PLAN_UNSURE,
+          (struct plan_blocker){
+              .code = BLOCKER_NOT_RESCHEDULED,
+              .object = plan_full_name(g, &original(g, p)->pod->meta),
+              .message =
+                  arena_printf(g->arena,
+                               "with --wait-rescheduled it is drained when the replacement "
+                               "of %s runs, which %s%s%s",
+                               original(g, p)->pod->meta.name, why_not, *late ? "; " : "", late),
+              .help = said ? pub->blocker.help : ""});
+    return true;
+}
+
+/* Whatever is shown of a node comes from here: its verdict is the worst of what is said of its
+ * pods, of its checks and of itself; it has an end if and only if that is not worse than being
+ * without room; and then the words are there that say why. */
+static void tell_node(struct planning *g, struct pnode *n) {
+    struct plan_node *pub = n->pub;
+    enum plan_verdict verdict = MAX_OF(pub->itself, plan_finding_verdict(pub->finding));
+    verdict = MAX_OF(verdict, worst_of(n)->verdict);
+    if (verdict < PLAN_UNSURE && g->in->opts->wait_rescheduled && tell_unreturned(g, n))
+        verdict = pub->itself;
+    else if (verdict < PLAN_UNSURE && n->ends == PLAN_NO_TIME)
+        tell_stuck(g, n);
+    else if (verdict < PLAN_UNSURE)
+        tell_unread(g, n);
+    if (!pub->blocker.message && !pub->finding)
+        tell_the_end(g, n);
+    pub->verdict = MAX_OF(verdict, pub->itself);
+    if (pub->verdict >= PLAN_UNSURE)
+        n->ends = PLAN_NO_TIME;
+    pub->begins = n->begins;
+    pub->ends = n->ends;
+    for (size_t k = 0; k < pub->n_pods; k++)
+        pub->count[pub->pods[k].verdict]++;
+    tell_other_scheduler(g, n);
+}
+
+static void add_up(struct planning *g) {
+    struct plan *out = g->out;
+    bool all = true;
+    for (size_t i = 0; i < g->nodes.len; i++) {
+        const struct plan_node *n = g->nodes.p[i].pub;
+        for (int v = 0; v < PLAN_VERDICTS; v++)
+            out->count[v] += n->count[v];
+        all &= n->ends != PLAN_NO_TIME;
+        out->drained = MAX_OF(out->drained, n->ends);
+    }
+    out->makespan = all ? out->drained : PLAN_NO_TIME;
+    out->most_at_once = g->most;
 }
 
 void plan_tell(struct planning *g) {
-    struct plan *out = g->out;
     for (unsigned i = 0; i < g->pods.len; i++)
         if (has_place(&g->pods.p[i]))
             *vec_push(&g->placed) = i;
@@ -452,24 +874,14 @@ void plan_tell(struct planning *g) {
         tell_pod(g, &g->pods.p[i]);
     for (size_t i = g->own_pods; i < g->pods.len; i++)
         tell_successor(g, &g->pods.p[i]);
-    for (size_t i = 0; i < g->nodes.len; i++) {
-        struct pnode *n = &g->nodes.p[i];
-        n->pub->begins = n->begins;
-        n->pub->ends = n->ends;
-        for (size_t k = 0; k < n->pub->n_pods; k++) {
-            enum plan_verdict v = n->pub->pods[k].verdict;
-            n->pub->count[v]++;
-            out->count[v]++;
-            n->pub->verdict = MAX_OF(n->pub->verdict, v);
-        }
-        n->pub->verdict = MAX_OF(n->pub->verdict, plan_finding_verdict(n->pub->finding));
-        if (n->ends == PLAN_NO_TIME && n->pub->verdict < PLAN_UNSURE)
-            tell_node(g, n);
-        else if (n->pub->verdict < PLAN_UNSURE)
-            tell_unread(g, n);
-    }
-    tell_chances(g);
+    count_without(g);
+    for (size_t i = 0; i < g->nodes.len && g->tries; i++)
+        tell_node_tries(g, &g->nodes.p[i]);
+    if (!g->tries)
+        tell_untried(g);
+    for (size_t i = 0; i < g->nodes.len; i++)
+        tell_node(g, &g->nodes.p[i]);
+    add_up(g);
     vec_done(&g->placed);
-    out->most_at_once = g->most;
     sort_nodes(g);
 }

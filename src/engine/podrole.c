@@ -1,6 +1,8 @@
 /* What a drain would do with a pod. */
 #include "engine/podrole.h"
 
+#include "base/timefmt.h"
+
 #include <string.h>
 
 #include "base/mem.h"
@@ -131,8 +133,38 @@ bool node_is_lost(const struct node *node) {
     return c && str_same(c->c.status, "Unknown");
 }
 
+void node_lost_explain(const struct node *node, struct str *out) {
+    const struct node_condition *c = node_condition_find(node->conditions, "Ready");
+    char when[TIMEFMT_LEN];
+    str_addf(out, "it does not answer (%s)",
+             c && !str_empty(c->c.reason) ? c->c.reason : "Ready is Unknown");
+    if (c && c->heartbeat)
+        str_addf(out, ": last heard of at %s, or soon after",
+                 time_format(c->heartbeat, false, when));
+}
+
+/* Drivers have labels of their own for the node: topology.topolvm.io/node,
+ * topology.hostpath.csi/node, openebs.io/nodename. Those for zones are none of these. */
+static bool is_node_key(const char *key) {
+    static const char *const names[] = {"node", "nodename", "hostname"};
+    const char *slash = strrchr(key, '/');
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (slash && streq(slash + 1, names[i]))
+            return true;
+    return false;
+}
+
+static bool term_names_node(const struct node_term *term) {
+    for (size_t i = 0; i < list_len(term->exprs); i++)
+        if (is_node_key(strna(term->exprs[i].key)) && str_same(term->exprs[i].op, "In") &&
+            list_len(term->exprs[i].values) == 1)
+            return true;
+    return term_names_host(term);
+}
+
 bool volume_is_local(const struct pv *pv) {
-    return pv->local || (pv->affinity && selector_names_host(pv->affinity->required));
+    const struct node_selector *sel = pv->affinity ? pv->affinity->required : NULL;
+    return pv->local || (sel && list_len(sel->terms) == 1 && term_names_node(&sel->terms[0]));
 }
 
 int pod_compare(const void *a, const void *b) {

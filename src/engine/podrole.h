@@ -44,7 +44,11 @@ const char *pod_pinned_to(const struct pod *pod, const struct store *replica_set
 void pod_foreign_finalizers(const struct pod *pod, struct str *out);
 /* It does not answer: its condition Ready is Unknown. */
 bool node_is_lost(const struct node *node);
-/* The data is on the disk of one node and nowhere else. */
+/* "it does not answer (NodeStatusUnknown): last heard of at 2026-11-15T08:00:00Z, or soon after".
+ * Its condition was changed later, by somebody who had waited for it; its lease may be newer. */
+void node_lost_explain(const struct node *node, struct str *out);
+/* The data is on the disk of one node and nowhere else. That of a zone, be there one node in it, is
+ * not. */
 bool volume_is_local(const struct pv *pv);
 /* By namespace and name, for arrays of pointers to pods. */
 int pod_compare(const void *a, const void *b);

@@ -9,7 +9,10 @@
 #include "model/own_read.h"
 #include "model/selector.h"
 
-enum { DENY_STATUS = 404 };
+enum {
+    DENY_STATUS = 404,
+    RETURN_S = 1800, /* as the Policy's field has it when nobody says it */
+};
 
 struct policy_rules *policy_builtin(void) {
     struct policy_rules *r = xnew(struct policy_rules);
@@ -17,6 +20,7 @@ struct policy_rules *policy_builtin(void) {
                                .builtin = true,
                                .max = {.value = 1},
                                .drain = rules_new(),
+                               .return_timeout = SEC(RETURN_S),
                                .fleetlock = true,
                                .deny_status = DENY_STATUS,
                                .caller = CALLER_REPORT};
@@ -32,7 +36,7 @@ void policy_rules_free(struct policy_rules *r) {
     free(r);
 }
 
-static int64_t duration_of(const char *text) {
+int64_t policy_duration(const char *text) {
     int64_t usec = 0;
     _cleanup_err_ struct err err = ERR_INIT;
     if (str_empty(text) || duration_parse(text, &usec, &err))
@@ -60,6 +64,14 @@ static void read_fleetlock(struct policy_rules *r, const struct policy_fleetlock
     r->rate = f->rate == ABSENT32 ? 0 : (unsigned)f->rate;
 }
 
+static unsigned skipped(const struct policy_skip *list) {
+    unsigned skip = 0;
+    for (size_t i = 0; i < list_len(list); i++)
+        for (size_t c = 0; c < n_checks; c++)
+            skip |= streq(strna(list[i].name), checks_table[c].name) ? 1u << c : 0;
+    return skip;
+}
+
 static int read_drain(struct policy_rules *r, struct err *err) {
     _cleanup_str_ struct str text = STR_INIT;
     policy_drain_rules(r->source, &text);
@@ -85,10 +97,16 @@ int policy_rules_read(const struct policy *p, struct pool *pool, struct policy_r
     r->max = limit_of(&p->max_unavailable);
     r->max_zones = p->max_zones == ABSENT32 ? 0 : (unsigned)p->max_zones;
     r->down_count = true;
-    r->drain_timeout = duration_of(p->drain_timeout);
+    r->drain_timeout = policy_duration(p->drain_timeout);
     r->release = str_same(p->escalation, "release");
     r->wait_rescheduled = p->wait_rescheduled == 1;
-    r->settle = duration_of(p->settle);
+    r->return_timeout = policy_duration(p->return_timeout);
+    r->settle = policy_duration(p->settle);
+    r->soak = policy_duration(p->soak);
+    r->max_failed = p->max_failed == ABSENT32 ? 0 : (unsigned)p->max_failed;
+    r->checks = true;
+    r->skip_checks = skipped(p->skip_checks);
+    r->approval = str_same(p->approval, "required");
     r->deny_status = DENY_STATUS;
     read_fleetlock(r, p->fleetlock);
     *out = r;
@@ -117,6 +135,7 @@ void policy_drain_opts(const struct policy_rules *r, struct drain_opts *out) {
         .timeout = r->release ? r->drain_timeout : 0,
         .wait_rescheduled = r->wait_rescheduled,
         .keep_record = true,
+        .skip_checks = r->skip_checks,
         .rules = r->drain,
     };
 }

@@ -24,7 +24,12 @@ struct policy_rules {
     int64_t drain_timeout; /* microseconds; 0: none */
     bool release;          /* then the node is put back; else it is waited for */
     bool wait_rescheduled;
-    int64_t settle;
+    int64_t return_timeout; /* microseconds; 0: none */
+    int64_t settle, soak;   /* microseconds */
+    unsigned max_failed;
+    bool checks;               /* storage, databases and quorums are asked */
+    unsigned skip_checks;      /* bit i: row i of their table is not */
+    bool approval;             /* somebody has to approve */
     bool fleetlock;            /* its nodes may ask by FleetLock */
     const char *const *groups; /* NULL: any */
     bool unknown_group;        /* one that is not among them is taken for one that is */
@@ -45,6 +50,8 @@ void policy_rules_free(struct policy_rules *r);
 
 bool policy_has_node(const struct policy_rules *r, const struct node *node);
 bool policy_has_group(const struct policy_rules *r, const char *group);
+/* A time that a Policy or a Rollout says, microseconds: 0 when it says none. */
+int64_t policy_duration(const char *text);
 /* What a drain by it does; the identity of the holder is not in it. */
 void policy_drain_opts(const struct policy_rules *r, struct drain_opts *out);
 

@@ -170,4 +170,6 @@ void rules_apply(const struct rules *r, const struct pod *pod, struct rule_verdi
         obey(mark, out);
     if (finished && out->action == RULE_WAIT)
         out->action = RULE_EVICT;
+    if (map_has(pod->meta.labels, RULES_OWN_LABEL))
+        out->order = INT32_MAX;
 }

@@ -45,6 +45,11 @@ struct rule_verdict {
     int64_t force_after;  /* the same */
 };
 
+/* Of the pods of our own controller, by which they know each other. They go last of a node's pods,
+ * whatever the rules say, so that whoever drains the node is there until the end. */
+#define RULES_OWN_LABEL         "slipway.dev/controller"
+#define RULES_OWN_LABEL_ENCODED "slipway.dev%2Fcontroller"
+
 /* The built-in ones: everything is evicted in order 0, marks are honoured. */
 struct rules *rules_new(void);
 /* From a file's text (YAML or JSON); `name` is for messages ("rules.yaml:3:5: ..."). */

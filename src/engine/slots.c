@@ -8,8 +8,27 @@
 #include "base/json.h"
 #include "base/jsonw.h"
 #include "base/timefmt.h"
+#include "engine/record.h"
 
-enum { TEXT_MAX = 256 }; /* names have at most 253 characters */
+enum {
+    TEXT_MAX = 360, /* an id: "slot:", a namespace, a name of at most 253 characters, a number */
+    WAIT_MAX = 600, /* of a sentence; objects have a namespace, too */
+    WISH_MAX = 300, /* the same, of one who waits: there may be SLOTS_WAITING of them */
+};
+
+/* What each slot is given with. Tests build the release after this one, too, which knows more. */
+#ifdef SLOTS_NEXT_RELEASE
+static const char given[] = "{\"next\":{\"of\":[1,2]}}";
+#else
+static const char *const given = NULL;
+#endif
+
+static const char *const known_members[] = {"v", "fence", "slots", "waiting", NULL};
+static const char *const known_of_slot[] = {"id",     "node", "uid",   "operation", "by",
+                                            "state",  "boot", "since", "asked",     "granted",
+                                            "steady", "wait", NULL};
+static const char *const known_of_wish[] = {"node",  "operation", "by",   "boot",
+                                            "since", "asked",     "wait", NULL};
 
 static const char *const state_words[SLOT_STATES] = {
     [SLOT_TAKEN] = "taken",   [SLOT_DRAINED] = "drained",   [SLOT_GRANTED] = "granted",
@@ -18,6 +37,41 @@ static const char *const state_words[SLOT_STATES] = {
 
 const char *slot_state_word(enum slot_state state) {
     return state_words[state];
+}
+
+const struct slot_way slot_ways[] = {
+    {SLOT_STATES, SLOT_TAKEN, "It is given out: fewer are held than may be."},
+    {SLOT_TAKEN, SLOT_DRAINED, "The node is cordoned, and its pods are gone."},
+    {SLOT_TAKEN, SLOT_RETURNED, "It is let go before the node was drained."},
+    {SLOT_DRAINED, SLOT_TAKEN, "A pod has come to the node that must go."},
+    {SLOT_DRAINED, SLOT_GRANTED, "Somebody asks who is told to go on next."},
+    {SLOT_DRAINED, SLOT_RETURNED, "It is let go before anybody was told to go on."},
+    {SLOT_GRANTED, SLOT_STEADY, "The node's client has reported that it is steady."},
+    {SLOT_GRANTED, SLOT_RETURNED, "The node is back, or gone for good, or a human says so."},
+    {SLOT_STEADY, SLOT_RETURNED, "The node is back, or has kept its boot for long enough."},
+    {SLOT_RETURNED, SLOT_STATES, "The node is what it was."},
+};
+const size_t n_slot_ways = ARRAY_LEN(slot_ways);
+
+bool slot_can(enum slot_state from, enum slot_state to) {
+    for (size_t i = 0; i < n_slot_ways; i++)
+        if (slot_ways[i].from == from && slot_ways[i].to == to)
+            return true;
+    return false;
+}
+
+static const char *dot_word(enum slot_state state) {
+    return state == SLOT_STATES ? "none" : slot_state_word(state);
+}
+
+void slots_dot(struct str *out) {
+    str_add(out,
+            "digraph slot {\n  node [shape=box];\n  none [label=\"no slot\", style=rounded];\n");
+    for (unsigned i = 0; i < SLOT_STATES; i++)
+        str_addf(out, "  %s;\n", slot_state_word((enum slot_state)i));
+    for (size_t i = 0; i < n_slot_ways; i++)
+        str_addf(out, "  %s -> %s;\n", dot_word(slot_ways[i].from), dot_word(slot_ways[i].to));
+    str_add(out, "}\n");
 }
 
 void slots_done(struct slots *s) {
@@ -66,10 +120,14 @@ const struct slot_wish *slots_waits(const struct slots *s, const char *node) {
 /* --- reading --- */
 
 /* NULL when it is missing or cannot be what it should. */
-static const char *text(struct arena *arena, const json_t *obj, const char *key) {
+static const char *text_of(struct arena *arena, const json_t *obj, const char *key, size_t max) {
     const char *s = json_str(obj, key);
     size_t len = s ? strlen(s) : 0;
-    return len && len <= TEXT_MAX ? arena_strndup(arena, s, len) : NULL;
+    return len && len <= max ? arena_strndup(arena, s, len) : NULL;
+}
+
+static const char *text(struct arena *arena, const json_t *obj, const char *key) {
+    return text_of(arena, obj, key, TEXT_MAX);
 }
 
 /* 0 when it is missing, -1 when it is no time. */
@@ -90,6 +148,24 @@ static enum slot_state state_of(const json_t *obj) {
     return SLOT_STATES;
 }
 
+/* What cannot be read of it is left out, but not that somebody waits: that would be a grant. */
+static struct slot_wait read_wait(const json_t *one, struct arena *arena) {
+    const json_t *obj = json_object_get(one, "wait");
+    struct slot_wait w = {.code = text(arena, obj, "code"),
+                          .object = text_of(arena, obj, "object", WAIT_MAX),
+                          .message = text_of(arena, obj, "message", WAIT_MAX),
+                          .since = MAX_OF(moment(obj, "since"), 0)};
+    if (!obj)
+        return (struct slot_wait){0};
+    if (!w.code)
+        w.code = "-";
+    if (!w.object)
+        w.object = "";
+    if (!w.message)
+        w.message = "";
+    return w;
+}
+
 /* What is wrong with it, or NULL. */
 static const char *read_slot(const json_t *obj, struct arena *arena, struct slots *out) {
     struct slot s = {
@@ -104,6 +180,8 @@ static const char *read_slot(const json_t *obj, struct arena *arena, struct slot
         .asked = moment(obj, "asked"),
         .granted = moment(obj, "granted"),
         .steady = moment(obj, "steady"),
+        .wait = read_wait(obj, arena),
+        .rest = record_rest(obj, known_of_slot, arena),
     };
     if (!s.id || !s.node || !s.uid || !s.operation || !s.by)
         return "a slot does not say who holds it";
@@ -130,6 +208,8 @@ static const char *read_wish(const json_t *obj, struct arena *arena, struct slot
         .boot = text(arena, obj, "boot"),
         .since = moment(obj, "since"),
         .asked = moment(obj, "asked"),
+        .wait = read_wait(obj, arena),
+        .rest = record_rest(obj, known_of_wish, arena),
     };
     if (!w.boot)
         w.boot = "";
@@ -156,6 +236,7 @@ static const char *read_all(const json_t *root, struct arena *arena, struct slot
     if (!json_is_array(slots) || (waiting && !json_is_array(waiting)))
         return "it has no list of slots";
     out->fence = (int32_t)json_integer_value(fence);
+    out->rest = record_rest(root, known_members, arena);
     json_array_foreach(slots, i, item) if (!problem) problem = read_slot(item, arena, out);
     json_array_foreach(waiting, i, item) if (!problem) problem = read_wish(item, arena, out);
     return problem;
@@ -189,6 +270,17 @@ static void write_time(struct jsonw *w, const char *key, int64_t at) {
         jsonw_kstr(w, key, time_format(at, false, buf));
 }
 
+static void write_wait(struct jsonw *w, const struct slot_wait *wait) {
+    if (!wait->code)
+        return;
+    jsonw_kbegin(w, "wait", '{');
+    jsonw_kstr(w, "code", wait->code);
+    jsonw_kopt(w, "object", wait->object);
+    jsonw_kopt(w, "message", wait->message);
+    write_time(w, "since", wait->since);
+    jsonw_end(w);
+}
+
 void slots_write(const struct slots *s, struct str *json) {
     struct jsonw w;
     jsonw_init(&w, json, false);
@@ -210,6 +302,8 @@ void slots_write(const struct slots *s, struct str *json) {
         write_time(&w, "asked", one->asked);
         write_time(&w, "granted", one->granted);
         write_time(&w, "steady", one->steady);
+        write_wait(&w, &one->wait);
+        record_write_rest(&w, one->rest);
         jsonw_end(&w);
     }
     jsonw_end(&w);
@@ -223,9 +317,12 @@ void slots_write(const struct slots *s, struct str *json) {
         jsonw_kopt(&w, "boot", one->boot);
         write_time(&w, "since", one->since);
         write_time(&w, "asked", one->asked);
+        write_wait(&w, &one->wait);
+        record_write_rest(&w, one->rest);
         jsonw_end(&w);
     }
     jsonw_end(&w);
+    record_write_rest(&w, s->rest);
     jsonw_end(&w);
 }
 
@@ -265,6 +362,11 @@ int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, st
         known->boot = copy(arena, strna(wish->boot));
         return 0;
     }
+    if (s->waiting.len >= SLOTS_WAITING) {
+        if (i >= SLOTS_WAITING)
+            return 1; /* it asks again */
+        s->waiting.len = SLOTS_WAITING - 1;
+    }
     *INSERT(&s->waiting, i) = (struct slot_wish){
         .node = copy(arena, wish->node),
         .operation = copy(arena, wish->operation),
@@ -283,6 +385,46 @@ int slots_forget(struct slots *s, int64_t before) {
             s->waiting.p[kept++] = s->waiting.p[i];
     s->waiting.len = kept;
     return kept == had;
+}
+
+/* As much of a text as fits, not cut within a character. */
+static const char *copy_cut(struct arena *arena, const char *s, size_t max) {
+    size_t len = strlen(s);
+    if (len > max)
+        for (len = max; len && ((unsigned char)s[len] & 0xc0) == 0x80;)
+            len--;
+    return arena_strndup(arena, s, len);
+}
+
+static struct slot_wait *wait_of(struct slots *s, const char *node) {
+    size_t i = PLACE(&s->list, node);
+    if (IS_AT(&s->list, i, node))
+        return &s->list.p[i].wait;
+    i = PLACE(&s->waiting, node);
+    return IS_AT(&s->waiting, i, node) ? &s->waiting.p[i].wait : NULL;
+}
+
+int slots_gate(struct slots *s, const char *node, const struct slot_wait *wait,
+               struct arena *arena) {
+    struct slot_wait *had = wait_of(s, node);
+    if (!had || (!wait && !had->code))
+        return 1;
+    if (!wait) {
+        *had = (struct slot_wait){0};
+        return 0;
+    }
+    size_t max = slots_holder(s, node) ? WAIT_MAX : WISH_MAX;
+    struct slot_wait is = {.code = copy(arena, wait->code),
+                           .object = copy_cut(arena, strna(wait->object), max),
+                           .message = copy_cut(arena, strna(wait->message), max),
+                           .since = wait->since};
+    bool same = str_same(had->code, is.code) && str_same(had->object, is.object);
+    if (same && str_same(had->message, is.message))
+        return 1;
+    if (same)
+        is.since = had->since;
+    *had = is;
+    return 0;
 }
 
 int slots_withdraw(struct slots *s, const char *node) {
@@ -310,6 +452,7 @@ int slots_take(struct slots *s, const struct slot *slot, size_t limit, struct ar
         .boot = "",
         .since = slot->since,
         .asked = slot->since,
+        .rest = given,
     };
     i = PLACE(&s->waiting, slot->node);
     if (IS_AT(&s->waiting, i, slot->node))
@@ -337,10 +480,24 @@ int slots_drained(struct slots *s, const char *id, const char *boot, struct aren
         return -ENOENT;
     if (slot->state == SLOT_DRAINED && streq(slot->boot, boot))
         return 1;
-    if (slot->state != SLOT_TAKEN || str_empty(boot))
+    if (!slot_can(slot->state, SLOT_DRAINED) || str_empty(boot))
         return wrong_state(slot, "drained", err);
     slot->state = SLOT_DRAINED;
     slot->boot = copy(arena, boot);
+    return 0;
+}
+
+int slots_drain_again(struct slots *s, const char *id, struct err *err) {
+    struct slot *slot = held(s, id, err);
+    if (!slot)
+        return -ENOENT;
+    if (slot->state == SLOT_TAKEN)
+        return 1;
+    if (!slot_can(slot->state, SLOT_TAKEN))
+        return wrong_state(slot, "drained again", err);
+    slot->state = SLOT_TAKEN;
+    slot->boot = "";
+    slot->wait = (struct slot_wait){0};
     return 0;
 }
 
@@ -350,8 +507,11 @@ int slots_grant(struct slots *s, const char *id, int64_t now, struct err *err) {
         return -ENOENT;
     if (slot->state == SLOT_GRANTED)
         return 1;
-    if (slot->state != SLOT_DRAINED)
+    if (!slot_can(slot->state, SLOT_GRANTED))
         return wrong_state(slot, "granted", err);
+    if (slot->wait.code)
+        return err_set(err, EBUSY, "node %s waits: %s: %s", slot->node, slot->wait.code,
+                       slot->wait.message);
     slot->state = SLOT_GRANTED;
     slot->granted = now;
     return 0;
@@ -364,6 +524,7 @@ int slots_return(struct slots *s, const char *id, struct err *err) {
     if (slot->state == SLOT_RETURNED)
         return 1;
     slot->state = SLOT_RETURNED;
+    slot->wait = (struct slot_wait){0};
     return 0;
 }
 
@@ -371,7 +532,7 @@ int slots_free(struct slots *s, const char *id, struct err *err) {
     struct slot *slot = held(s, id, err);
     if (!slot)
         return -ENOENT;
-    if (slot->state != SLOT_RETURNED)
+    if (!slot_can(slot->state, SLOT_STATES))
         return wrong_state(slot, "freed", err);
     REMOVE(&s->list, (size_t)(slot - s->list.p));
     return 0;
@@ -381,12 +542,12 @@ int slots_report(struct slots *s, const char *node, int64_t now) {
     size_t i = PLACE(&s->list, node);
     struct slot *held = IS_AT(&s->list, i, node) ? &s->list.p[i] : NULL;
     i = PLACE(&s->waiting, node);
-    bool waits = IS_AT(&s->waiting, i, node);
+    bool waits = IS_AT(&s->waiting, i, node) && streq(s->waiting.p[i].by, SLOTS_BY_CLIENT);
     if (waits)
         REMOVE(&s->waiting, i); /* what it gets now, nobody would come for */
     if (!held || held->state == SLOT_STEADY || held->state == SLOT_RETURNED)
         return !waits;
-    held->state = held->state == SLOT_GRANTED ? SLOT_STEADY : SLOT_RETURNED;
+    held->state = slot_can(held->state, SLOT_STEADY) ? SLOT_STEADY : SLOT_RETURNED;
     held->steady = now;
     return 0;
 }

@@ -202,11 +202,6 @@ static void absorb(struct surge *s, struct lift *l) {
         gone(s, l);
 }
 
-bool surge_may_raise(const struct deployment *d) {
-    return surge_replicas(d) == 1 && !d->paused && !d->meta.deleted &&
-           !str_same(d->strategy.type, "Recreate");
-}
-
 /* --- requests --- */
 
 static void send(struct surge *s, struct lift *l, enum sent what, const char *body,

@@ -65,8 +65,6 @@ void surge_see(struct surge *s, struct lift *l, const struct object *obj);
 bool surge_ours(const struct lift *l);
 /* What it has while it is up. */
 int32_t surge_raised_count(const struct lift *l);
-/* Whoever wants its pods one after the other (Recreate) does not want two of them. */
-bool surge_may_raise(const struct deployment *d);
 
 /* The Deployment is taken in hand for this pod. */
 void surge_start(struct surge *s, struct lift *l, const char *pod, const char *node, bool up,

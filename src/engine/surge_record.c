@@ -15,6 +15,11 @@ int32_t surge_replicas(const struct deployment *d) {
     return d->replicas == ABSENT32 ? 1 : d->replicas;
 }
 
+bool surge_may_raise(const struct deployment *d) {
+    return surge_replicas(d) == 1 && !d->paused && !d->meta.deleted &&
+           !str_same(d->strategy.type, "Recreate");
+}
+
 /* --- reading --- */
 
 /* NULL when it is missing or cannot be what it should. */

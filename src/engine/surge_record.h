@@ -30,6 +30,8 @@ enum surge_mark surge_record_of(const struct deployment *d, struct arena *arena,
 
 /* The wanted number of pods. */
 int32_t surge_replicas(const struct deployment *d);
+/* Whoever wants its pods one after the other (Recreate) does not want two of them. */
+bool surge_may_raise(const struct deployment *d);
 
 /* Both are merge patches with the Deployment's resourceVersion. The first raises by one and writes
  * the record (replicas of `rec` are not read); the second removes it and sets `replicas`, unless

@@ -9,8 +9,10 @@
 #include "base/timefmt.h"
 #include "base/vec.h"
 #include "engine/budget.h"
+#include "engine/guard.h"
 #include "engine/next_mark.h"
 #include "engine/podrole.h"
+#include "engine/reason.h"
 #include "engine/rules.h"
 #include "engine/told.h"
 
@@ -20,19 +22,17 @@ enum {
     STUCK_AFTER = POD_STUCK_AFTER,
 };
 
-/* Marks on nodes that others set: seed 002's reboot manager, kured, Flatcar's update operator. */
-#define FLUO "flatcar-linux-update.v1.flatcar-linux.net/"
-static const struct mark {
-    const char *key, *value; /* NULL: any */
-} rebooting_marks[] = {{"rebootmanager/status", "Rebooting"},
-                       {"weave.works/kured-reboot-in-progress", NULL},
-                       {FLUO "reboot-in-progress", "true"}},
-  needed_marks[] = {{FLUO "reboot-needed", "true"}};
+/* Seed 002's mark: of its own reboot manager, or ours. Those of others: engine/rivals.h. */
+#define SEED_MARK_KEY   "rebootmanager/status"
+#define SEED_MARK_VALUE "Rebooting"
+/* Flatcar's update operator waits for its turn. */
+#define NEEDED_MARK "flatcar-linux-update.v1.flatcar-linux.net/reboot-needed"
 
 const char *node_phase_word(enum node_phase phase) {
     static const char *const words[] = {
-        [NODE_IDLE] = "Idle",       [NODE_CORDONED] = "Cordoned", [NODE_DRAINING] = "Draining",
-        [NODE_BLOCKED] = "Blocked", [NODE_DRAINED] = "Drained",   [NODE_REBOOTING] = "Rebooting"};
+        [NODE_IDLE] = "Idle",          [NODE_CORDONED] = "Cordoned", [NODE_DRAINING] = "Draining",
+        [NODE_WAITING] = "Waiting",    [NODE_BLOCKED] = "Blocked",   [NODE_DRAINED] = "Drained",
+        [NODE_REBOOTING] = "Rebooting"};
     return words[phase];
 }
 
@@ -63,7 +63,7 @@ static const char *full_name(struct taking *t, const struct meta *meta) {
                     : arena_printf(t->arena, "%s", strna(meta->name));
 }
 
-static void look_at_budgets(struct taking *t, const struct pod *pod) {
+static void look_at_budgets(struct taking *t, const struct survey_node *sn, const struct pod *pod) {
     static const enum blocker_code codes[] = {
         [BUDGET_WAITS] = BLOCKER_PDB_NO_BUDGET,
         [BUDGET_NEVER] = BLOCKER_PDB_UNSATISFIABLE,
@@ -90,8 +90,15 @@ static void look_at_budgets(struct taking *t, const struct pod *pod) {
             arena_strndup(t->arena, str_get(&set), set.len);
         return;
     }
-    budget_explain(budgets[0], &words);
     const char *name = full_name(t, &budgets[0]->meta);
+    const struct guard *guard = budget_holds(verdict) ? guard_of(budgets[0], pod) : NULL;
+    if (guard) { /* what a drain ends is in nobody's way before it has begun */
+        if (sn->node->unschedulable)
+            block(t, guard->code, name, arena_printf(t->arena, "budget %s: %s", name, guard->words),
+                  1);
+        return;
+    }
+    budget_explain(budgets[0], &words);
     block(t, codes[verdict], name, arena_printf(t->arena, "budget %s: %s", name, str_get(&words)),
           1);
 }
@@ -178,6 +185,8 @@ static void look_at_pod(struct taking *t, struct survey_node *sn, const struct p
     enum pod_role role = pod_role(pod);
     struct rule_verdict rule;
     sn->pods++;
+    if (!sn->rival)
+        sn->rival = rival_of_pod(pod);
     if (role == POD_LEAVING || (role == POD_FINISHED && pod->meta.deleted)) {
         look_at_leaving(t, sn, pod);
         return;
@@ -210,7 +219,7 @@ static void look_at_pod(struct taking *t, struct survey_node *sn, const struct p
     look_at_marks(t, sn, pod, &rule);
     look_at_returning(t, sn, pod);
     look_at_finalizers(t, sn, pod);
-    look_at_budgets(t, pod);
+    look_at_budgets(t, sn, pod);
 }
 
 static void look_at_health(struct survey_node *sn) {
@@ -230,7 +239,7 @@ static void look_at_health(struct survey_node *sn) {
 }
 
 /* Once its pods are counted: one that does not answer keeps them, one that says that it is not well
- * may. */
+ * may. Where none has to stop that is in nobody's way; its status shows it. */
 static void tell_health(struct taking *t, const struct survey_node *sn) {
     const char *reason = sn->ready_reason;
     if (sn->ready == NODE_READY)
@@ -239,33 +248,46 @@ static void tell_health(struct taking *t, const struct survey_node *sn) {
         block(t, BLOCKER_NODE_UNREACHABLE, "",
               arena_printf(t->arena, "the node does not answer%s%s", *reason ? ": " : "", reason),
               sn->moves + sn->leaving);
-    else
+    else if (sn->moves + sn->leaving)
         block(t, BLOCKER_NODE_NOT_READY, "",
               arena_printf(t->arena, "the node is not Ready%s%s", *reason ? ": " : "", reason), 0);
 }
 
-static bool has_mark(const struct node *node, const struct mark *marks, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        const char *value = map_get(node->meta.annotations, marks[i].key);
-        if (value && (!marks[i].value || streq(value, marks[i].value)))
-            return true;
-    }
-    return false;
-}
-
 bool survey_holds(const struct survey_blocker *b) {
+    if (b->later)
+        return false;
     if (b->code == BLOCKER_NODE_UNREACHABLE && !b->pods) /* nothing has to stop there */
         return b->told;
     return b->told || (b->code != BLOCKER_BARE_POD && b->code != BLOCKER_LOCAL_STORAGE &&
                        b->code != BLOCKER_NODE_NOT_READY);
 }
 
+/* As `why` tells apart what waits and what is blocked. */
+static enum node_phase held_phase(enum blocker_code code) {
+    return blocker_row(code)->clears_itself ? NODE_WAITING : NODE_BLOCKED;
+}
+
+/* Our controller sets the seed's mark with the cordon: what it does with the node the conditions
+ * say, as long as the node is there. */
+static bool is_marked(const struct survey_node *sn) {
+    return str_same(map_get(sn->node->meta.annotations, SEED_MARK_KEY), SEED_MARK_VALUE) &&
+           (sn->cordon.owner != CORDON_SLIPWAY || sn->ready != NODE_READY);
+}
+
+static void set_rebooting(struct survey_node *sn) {
+    sn->phase = NODE_REBOOTING;
+    sn->phase_since = sn->ready == NODE_READY ? sn->cordon.since : sn->ready_since;
+}
+
 static void look_at_phase(struct survey_node *sn) {
     const struct node *node = sn->node;
-    sn->needs_reboot = has_mark(node, needed_marks, ARRAY_LEN(needed_marks));
+    sn->needs_reboot = str_same(map_get(node->meta.annotations, NEEDED_MARK), "true");
     sn->next_mark = next_marked(node);
-    if (has_mark(node, rebooting_marks, ARRAY_LEN(rebooting_marks))) {
-        sn->phase = NODE_REBOOTING;
+    const struct rival_row *rival = rival_on_node(node);
+    if (rival)
+        sn->rival = rival;
+    if (is_marked(sn) || (rival && rival->reboots)) {
+        set_rebooting(sn);
         return;
     }
     if (!node->unschedulable) /* what its conditions say is of an earlier time */
@@ -275,7 +297,7 @@ static void look_at_phase(struct survey_node *sn) {
         sn->heard = MAX_OF(sn->heard, sn->phase_since);
         for (size_t i = 0; i < sn->n_blockers; i++)
             if (survey_holds(&sn->blockers[i]))
-                sn->phase = NODE_BLOCKED;
+                sn->phase = MAX_OF(sn->phase, held_phase(sn->blockers[i].code));
     } else if (is_true(node, "Drained", &sn->phase_since)) {
         sn->phase = NODE_DRAINED;
     } else {
@@ -284,10 +306,14 @@ static void look_at_phase(struct survey_node *sn) {
     }
 }
 
+enum severity survey_severity(const struct survey_blocker *b) {
+    return b->denied ? SEVERITY_ERROR : blocker_row(b->code)->severity;
+}
+
 /* Errors before warnings, then by code, then what holds more pods, then by name. */
 static int compare_blockers(const void *a, const void *b) {
     const struct survey_blocker *x = a, *y = b;
-    int sx = blocker_row(x->code)->severity, sy = blocker_row(y->code)->severity;
+    int sx = (int)survey_severity(x), sy = (int)survey_severity(y);
     if (sx != sy)
         return sy - sx;
     if (x->code != y->code)
@@ -344,6 +370,29 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
     *out = (struct survey){list, kept, now};
 }
 
+/* --- whose lock they are in --- */
+
+static int by_node_name(const void *name, const void *row) {
+    return strcmp(name, ((const struct survey_node *)row)->node->meta.name);
+}
+
+static void on_lock(void *arg, const char *node, const struct rival_row *rival) {
+    const struct survey *s = arg;
+    struct survey_node *sn =
+        s->n ? bsearch(node, s->nodes, s->n, sizeof *s->nodes, by_node_name) : NULL;
+    if (!sn)
+        return;
+    sn->rival = sn->rival ? sn->rival : rival;
+    if (rival->reboots)
+        set_rebooting(sn);
+}
+
+void survey_locks(struct survey *s, const struct store *locks) {
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(locks, &i));)
+        rival_locks((const struct kured_lock *)obj, s->now, on_lock, s);
+}
+
 /* --- what owners say --- */
 
 static void add_blocker(struct survey_node *sn, struct survey_blocker b, struct arena *arena) {
@@ -358,6 +407,19 @@ static void add_blocker(struct survey_node *sn, struct survey_blocker b, struct 
     keep_blockers(arena, list, sn->n_blockers + 1, sn);
 }
 
+/* The same, of one pod more. */
+static void count_pod(struct survey_node *sn, struct survey_blocker b, struct arena *arena) {
+    for (size_t i = 0; i < sn->n_blockers; i++)
+        if (sn->blockers[i].code == b.code && streq(sn->blockers[i].object, b.object)) {
+            struct survey_blocker *copy = arena_alloc(arena, sn->n_blockers * sizeof *copy);
+            memcpy(copy, sn->blockers, sn->n_blockers * sizeof *copy);
+            copy[i].pods++;
+            sn->blockers = copy;
+            return;
+        }
+    add_blocker(sn, b, arena);
+}
+
 /* The pods of one owner are one blocker. */
 static void pin(struct survey_node *sn, const struct pod *pod, struct arena *arena) {
     const struct owner *o = meta_controller(&pod->meta);
@@ -369,15 +431,7 @@ static void pin(struct survey_node *sn, const struct pod *pod, struct arena *are
                                 strna(o->kind), object),
         .pods = 1,
     };
-    for (size_t i = 0; i < sn->n_blockers; i++)
-        if (sn->blockers[i].code == b.code && streq(sn->blockers[i].object, object)) {
-            struct survey_blocker *copy = arena_alloc(arena, sn->n_blockers * sizeof *copy);
-            memcpy(copy, sn->blockers, sn->n_blockers * sizeof *copy);
-            copy[i].pods++;
-            sn->blockers = copy;
-            return;
-        }
-    add_blocker(sn, b, arena);
+    count_pod(sn, b, arena);
 }
 
 void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,
@@ -403,13 +457,55 @@ void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,
     }
 }
 
+/* --- what namespaces say --- */
+
+static bool is_terminating(const struct store *namespaces, const char *ns) {
+    const struct ns *o = (const struct ns *)store_get(namespaces, NULL, strna(ns));
+    return o && (o->meta.deleted || str_same(o->phase, "Terminating"));
+}
+
+void survey_namespaces(struct survey *s, const struct store *pods, unsigned by_node,
+                       const struct store *namespaces, struct arena *arena) {
+    for (size_t i = 0; i < s->n; i++) {
+        struct survey_node *sn = &s->nodes[i];
+        size_t n;
+        const struct object *const *list =
+            store_find(pods, by_node, (struct store_key){sn->node->meta.name, NULL}, &n);
+        bool any = false;
+        for (size_t k = 0; k < n; k++) {
+            const struct pod *pod = (const struct pod *)list[k];
+            enum pod_role role = pod_role(pod);
+            if ((role != POD_MOVES && role != POD_BARE) ||
+                !is_terminating(namespaces, pod->meta.ns))
+                continue;
+            count_pod(sn,
+                      (struct survey_blocker){.code = BLOCKER_NAMESPACE_TERMINATING,
+                                              .object = strna(pod->meta.ns),
+                                              .message = "the namespace is being deleted: its pods "
+                                                         "go with it, and are not evicted",
+                                              .pods = 1},
+                      arena);
+            any = true;
+        }
+        if (any)
+            look_at_phase(sn);
+    }
+}
+
 /* --- what drains have told --- */
 
 bool survey_drains(const struct survey *s) {
     for (size_t i = 0; i < s->n; i++)
-        if (s->nodes[i].phase == NODE_DRAINING || s->nodes[i].phase == NODE_BLOCKED)
+        if (node_phase_drains(s->nodes[i].phase))
             return true;
     return false;
+}
+
+bool survey_wants_events(const struct survey *s) {
+    for (size_t i = 0; i < s->n; i++)
+        if (s->nodes[i].next_mark)
+            return true;
+    return survey_drains(s);
 }
 
 static struct survey_blocker blocker_told(const struct told *t, struct arena *arena) {
@@ -440,9 +536,10 @@ static bool is_seen(enum blocker_code code) {
     }
 }
 
-/* It is seen as well, under the name of its owner. */
+/* It is seen as well, under the name of its owner or namespace, if these may be read. */
 static bool is_listed(const struct survey_node *sn, enum blocker_code code) {
-    for (size_t i = 0; code == BLOCKER_PINNED && i < sn->n_blockers; i++)
+    bool shared = code == BLOCKER_PINNED || code == BLOCKER_NAMESPACE_TERMINATING;
+    for (size_t i = 0; shared && i < sn->n_blockers; i++)
         if (sn->blockers[i].code == code)
             return true;
     return false;
@@ -455,8 +552,8 @@ size_t survey_told(const struct store *events, const struct node *node, int64_t 
     struct told said;
     for (uint32_t i = 0; (obj = store_next(events, &i));) {
         const struct kube_event *e = (const struct kube_event *)obj;
-        if (told_about(e, node, "DrainBlocked") && told_last(e) >= since && told_parse(e, &said) &&
-            !told_over(events, node, &said))
+        if (told_about(e, node, REASON_DRAIN_BLOCKED) && told_last(e) >= since &&
+            told_parse(e, &said) && !told_over(events, node, &said))
             *vec_push(&list) = blocker_told(&said, arena);
     }
     size_t n = list.len;
@@ -503,10 +600,33 @@ static void tell_node(struct survey_node *sn, const struct store *events, struct
     vec_done(&list);
 }
 
+/* A node that is not cordoned yet has no condition that tells of its drain. The mark says that one
+ * is to come to it, and the last that was heard of it is that it is held up: by whom, since when.
+ */
+static void tell_waiting(struct survey_node *sn, const struct store *events, struct arena *arena) {
+    const struct object *obj;
+    struct told said;
+    hear(sn, events);
+    for (uint32_t i = 0; (obj = store_next(events, &i));) {
+        const struct kube_event *e = (const struct kube_event *)obj;
+        if (!told_about(e, sn->node, REASON_DRAIN_BLOCKED) || told_last(e) < sn->heard ||
+            !told_parse(e, &said) || told_over(events, sn->node, &said))
+            continue;
+        struct survey_blocker b = blocker_told(&said, arena);
+        b.pods = 0; /* it is the node that waits */
+        add_blocker(sn, b, arena);
+        sn->phase = MAX_OF(sn->phase, held_phase(said.code));
+        sn->phase_since = said.since;
+        sn->waits_for_it = str_empty(e->instance) ? "somebody" : e->instance;
+    }
+}
+
 void survey_tell(struct survey *s, const struct store *events, struct arena *arena) {
     for (size_t i = 0; i < s->n; i++)
-        if (s->nodes[i].phase == NODE_DRAINING || s->nodes[i].phase == NODE_BLOCKED)
+        if (node_phase_drains(s->nodes[i].phase))
             tell_node(&s->nodes[i], events, arena);
+        else if (s->nodes[i].phase == NODE_IDLE && s->nodes[i].next_mark)
+            tell_waiting(&s->nodes[i], events, arena);
 }
 
 /* --- what checks say --- */
@@ -521,8 +641,12 @@ static struct survey_blocker blocker_of(const struct check_finding *f, struct ar
     };
 }
 
+static bool is_out(const struct survey_node *sn) {
+    return sn->phase != NODE_IDLE && !sn->waits_for_it;
+}
+
 static bool says_so(const struct survey_node *sn, const struct check_finding *f) {
-    bool out = sn->phase != NODE_IDLE;
+    bool out = is_out(sn);
     return f->verdict != CHECK_PASS && f->when & (out ? CHECK_OPERATION : CHECK_CORDON);
 }
 
@@ -543,8 +667,16 @@ static struct survey_node *node_of(const struct survey *s, const char *name) {
 
 void survey_check(struct survey *s, const struct checks *found, struct arena *arena) {
     for (size_t i = 0; i < found->n; i++) {
-        struct survey_node *sn = node_of(s, found->list[i].node);
-        if (sn && says_so(sn, &found->list[i]))
-            add_blocker(sn, blocker_of(&found->list[i], arena), arena);
+        const struct check_finding *f = &found->list[i];
+        struct survey_node *sn = node_of(s, f->node);
+        if (!sn || !says_so(sn, f))
+            continue;
+        struct survey_blocker b = blocker_of(f, arena);
+        /* A drain asks when the pods are gone, and is not held up by what denies the rest. */
+        b.denied = f->verdict == CHECK_DENY && !is_out(sn);
+        b.later = is_out(sn) && (f->verdict == CHECK_DENY || sn->moves || sn->leaving);
+        add_blocker(sn, b, arena);
+        if (is_out(sn))
+            look_at_phase(sn);
     }
 }

@@ -7,6 +7,7 @@
 #include "engine/blocker.h"
 #include "engine/checks.h"
 #include "engine/cordon.h"
+#include "engine/rivals.h"
 #include "model/pdbs.h"
 #include "model/store.h"
 
@@ -17,13 +18,18 @@ enum node_phase {
     NODE_IDLE,
     NODE_CORDONED,  /* and nothing more */
     NODE_DRAINING,  /* its condition DrainInProgress says so */
-    NODE_BLOCKED,   /* the same, and something is in the way */
+    NODE_WAITING,   /* the same, and something is in the way that may well pass by itself */
+    NODE_BLOCKED,   /* the same, and something is that somebody has to do something about */
     NODE_DRAINED,   /* its condition Drained says so */
     NODE_REBOOTING, /* whoever reboots nodes here has marked it so */
     NODE_PHASES,
 };
 /* "Idle". */
 const char *node_phase_word(enum node_phase phase);
+/* A drain is at it. */
+static inline bool node_phase_drains(enum node_phase phase) {
+    return phase >= NODE_DRAINING && phase <= NODE_BLOCKED;
+}
 
 /* A reason, and the pods of this node that it concerns. */
 struct survey_blocker {
@@ -35,6 +41,8 @@ struct survey_blocker {
     unsigned pods;
     int64_t since; /* wall clock; 0: not known */
     bool told;     /* the drain at work has told it in an Event */
+    bool denied;   /* a check denies the drain: that is an error, whatever its code is else */
+    bool later;    /* of a check: the drain is not held up by it, not yet or not at all */
 };
 
 struct survey_node {
@@ -44,15 +52,17 @@ struct survey_node {
     int64_t ready_since;
     struct cordon cordon; /* judged: cordon_judge() */
     enum node_phase phase;
-    int64_t phase_since;                   /* 0: not known */
-    bool needs_reboot;                     /* its mark says that it waits for one */
-    bool next_mark;                        /* a drain is to come to it (engine/next_mark.h) */
-    int64_t heard;                         /* while it is drained: of its drain, the last time */
-    unsigned pods;                         /* that are there */
-    unsigned moves;                        /* that a drain would evict */
-    unsigned stays;                        /* DaemonSet and mirror pods */
-    unsigned leaving;                      /* terminating */
-    unsigned stuck;                        /* of those: that should have been gone long ago */
+    int64_t phase_since;           /* 0: not known */
+    const struct rival_row *rival; /* who else is at work on it (engine/rivals.h), or NULL */
+    bool needs_reboot;             /* its mark says that it waits for one */
+    bool next_mark;                /* a drain is to come to it (engine/next_mark.h) */
+    int64_t heard;                 /* while it is drained: of its drain, the last time */
+    const char *waits_for_it; /* who is to drain it and waits before the cordon; NULL: nobody */
+    unsigned pods;            /* that are there */
+    unsigned moves;           /* that a drain would evict */
+    unsigned stays;           /* DaemonSet and mirror pods */
+    unsigned leaving;         /* terminating */
+    unsigned stuck;           /* of those: that should have been gone long ago */
     const struct survey_blocker *blockers; /* the worst first */
     size_t n_blockers;
 };
@@ -77,6 +87,11 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
 void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,
                  const struct store *replica_sets, const struct store *stateful_sets,
                  struct arena *arena);
+/* Adds pods of namespaces that are being deleted: the server refuses to evict them. */
+void survey_namespaces(struct survey *s, const struct store *pods, unsigned by_node,
+                       const struct store *namespaces, struct arena *arena);
+/* Adds whose lock the nodes are in: kured's, of the store's DaemonSets (kind_kured_lock). */
+void survey_locks(struct survey *s, const struct store *locks);
 /* Adds what the drains at work have told about their nodes: Events DrainBlocked of this drain that
  * no later DrainUnblocked takes back, where a look at the cluster does not show the same. */
 void survey_tell(struct survey *s, const struct store *events, struct arena *arena);
@@ -84,6 +99,7 @@ void survey_tell(struct survey *s, const struct store *events, struct arena *are
  * the arena's or the store's. */
 size_t survey_told(const struct store *events, const struct node *node, int64_t since,
                    struct arena *arena, const struct survey_blocker **out);
+enum severity survey_severity(const struct survey_blocker *b);
 /* Whether it holds up a drain that has begun: what needs a flag at the start does not. */
 bool survey_holds(const struct survey_blocker *b);
 /* Adds what checks of storage, databases and quorums say to a drain of each node, or to what comes
@@ -91,5 +107,7 @@ bool survey_holds(const struct survey_blocker *b);
 void survey_check(struct survey *s, const struct checks *found, struct arena *arena);
 /* Whether some node is being drained: then Events may have more to tell. */
 bool survey_drains(const struct survey *s);
+/* Whether Events may have more to tell: also of a drain that waits before its first cordon. */
+bool survey_wants_events(const struct survey *s);
 
 #endif

@@ -94,7 +94,7 @@ static bool is_gate(enum blocker_code code) {
 }
 
 static bool is_draining(const struct survey_node *sn) {
-    return sn->phase == NODE_DRAINING || sn->phase == NODE_BLOCKED;
+    return node_phase_drains(sn->phase);
 }
 
 /* As long as something is going on, what is in its way is what matters; else what would be. What
@@ -113,6 +113,7 @@ static void add_blockers(struct folds *blockers, struct folds *gates, const stru
         if (new)
             *s = (struct survey_sum_blocker){
                 .code = b->code, .object = object, .message = b->message};
+        s->severity = MAX_OF(s->severity, survey_severity(b));
         s->pods += b->pods;
         s->since = earlier(s->since, b->since);
     }
@@ -185,7 +186,7 @@ static void add_left(struct folds *f, const struct survey *s, const struct surve
         if (new)
             *l = (struct survey_sum_left){.what = LEFT_DRAIN, .holder = holder};
         l->since = MAX_OF(l->since, sn->heard);
-    } else if (sn->next_mark && !at_work) {
+    } else if (sn->next_mark && !at_work && !is_draining(sn)) {
         struct survey_sum_left *l = &fold(f, "m", sn->node->meta.name, &new)->u.left;
         *l = (struct survey_sum_left){.what = LEFT_MARK, .holder = ""};
     }
@@ -195,9 +196,8 @@ static void add_left(struct folds *f, const struct survey *s, const struct surve
 
 static int compare_blockers(const void *a, const void *b) {
     const struct survey_sum_blocker *x = a, *y = b;
-    int sx = blocker_row(x->code)->severity, sy = blocker_row(y->code)->severity;
-    if (sx != sy)
-        return sy - sx;
+    if (x->severity != y->severity)
+        return (int)y->severity - (int)x->severity;
     if (x->nodes.len != y->nodes.len)
         return x->nodes.len < y->nodes.len ? 1 : -1;
     return x->code != y->code ? (int)x->code - (int)y->code : strcmp(x->object, y->object);
@@ -205,8 +205,9 @@ static int compare_blockers(const void *a, const void *b) {
 
 /* What is furthest from being over first. */
 static int compare_nodes(const void *a, const void *b) {
-    static const int order[] = {[NODE_BLOCKED] = 0,  [NODE_DRAINING] = 1, [NODE_REBOOTING] = 2,
-                                [NODE_CORDONED] = 3, [NODE_DRAINED] = 4,  [NODE_IDLE] = 5};
+    static const int order[] = {
+        [NODE_BLOCKED] = 0,  [NODE_WAITING] = 1, [NODE_DRAINING] = 2, [NODE_REBOOTING] = 3,
+        [NODE_CORDONED] = 4, [NODE_DRAINED] = 5, [NODE_IDLE] = 6};
     const struct survey_sum_nodes *x = a, *y = b;
     if (x->phase != y->phase)
         return order[x->phase] - order[y->phase];
@@ -239,7 +240,7 @@ void survey_sum(const struct survey *s, struct arena *arena, struct survey_sum *
     out->reboot.p = arena_alloc(arena, (s->n + 1) * sizeof(char *));
     for (size_t i = 0; i < s->n; i++) {
         const struct survey_node *sn = &s->nodes[i];
-        const char *holder = cordon_text(&sn->cordon, arena);
+        const char *holder = sn->waits_for_it ? sn->waits_for_it : cordon_text(&sn->cordon, arena);
         out->phases[sn->phase]++;
         out->unready += sn->ready != NODE_READY;
         if (sn->needs_reboot)

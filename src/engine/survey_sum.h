@@ -12,6 +12,7 @@ struct survey_names {
 /* The same reason on several nodes. */
 struct survey_sum_blocker {
     enum blocker_code code;
+    enum severity severity;
     const char *object, *message;
     unsigned pods;
     int64_t since; /* the earliest; 0: not known */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/reason.h"
 
 int64_t told_last(const struct kube_event *e) {
     return MAX_OF(e->last, e->time);
@@ -40,7 +41,7 @@ bool told_over(const struct store *events, const struct node *node, const struct
     const struct object *obj;
     for (uint32_t i = 0; (obj = store_next(events, &i));) {
         const struct kube_event *e = (const struct kube_event *)obj;
-        if (told_about(e, node, "DrainUnblocked") && told_last(e) >= t->last &&
+        if (told_about(e, node, REASON_DRAIN_UNBLOCKED) && told_last(e) >= t->last &&
             str_same(e->message, blocker_row(t->code)->name))
             return true;
     }

@@ -25,6 +25,8 @@ static const char *what_is_wanted(const struct why_want *want) {
         return want->kind->resource;
     case WHY_WANT_BUDGETS:
         return kind_pdb.resource;
+    case WHY_WANT_QUOTAS:
+        return kind_resource_quota.resource;
     case WHY_WANT_ATTACHMENTS:
         return kind_volume_attachment.resource;
     case WHY_WANT_EVENTS:
@@ -72,6 +74,8 @@ static const struct store *store_of(const struct why_world *w, const struct kind
         {&kind_namespace, w->namespaces},
         {&kind_pv, w->volumes},
         {&kind_pvc, w->claims},
+        {&kind_job, w->jobs},
+        {&kind_service_account, w->accounts},
     };
     for (size_t i = 0; i < ARRAY_LEN(stores); i++)
         if (stores[i].kind == kind)
@@ -152,6 +156,12 @@ void why_link_remedy(struct making *m, struct why_link *l, enum why_risk risk, c
     l->n_remedies++;
 }
 
+void why_use_remedies(struct making *m, struct why_link *l, const struct remedies *r) {
+    for (size_t i = 0; i < r->n; i++)
+        why_link_remedy(m, l, r->list[i].risk, r->list[i].text, r->list[i].command,
+                        r->list[i].cost);
+}
+
 /* --- the whole --- */
 
 void why_begin(struct making *m, const struct why_world *w, struct arena *arena, struct why *out) {
@@ -207,6 +217,7 @@ void why_end(struct making *m) {
     vec_done(&m->links);
     vec_done(&m->held);
     vec_done(&m->told);
+    vec_done(&m->unmade);
     vec_done(&m->unread);
     rules_free(m->rules);
 }

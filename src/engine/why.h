@@ -30,6 +30,7 @@ enum why_want_kind {
     WHY_WANT_NODE_PODS,   /* the pods of node `name` */
     WHY_WANT_BUDGETS,     /* all budgets of namespace `ns`; NULL: of all */
     WHY_WANT_BUDGET_PODS, /* the pods of namespace `ns` that `selector` selects */
+    WHY_WANT_QUOTAS,      /* all ResourceQuotas of namespace `ns`; NULL: of all */
     WHY_WANT_ATTACHMENTS, /* all VolumeAttachments */
     WHY_WANT_EVENTS,      /* those about one object: kind, ns, name */
     WHY_WANT_ROOM,        /* a picture of the whole cluster: world.fit, and all nodes */
@@ -51,7 +52,7 @@ struct why_world {
     unsigned pods_by_node; /* index of pods: store_key_node */
     struct pdbs *pdbs;     /* over pods and budgets */
     struct store *replica_sets, *stateful_sets, *deployments, *daemon_sets, *namespaces, *volumes,
-        *claims, *classes, *attachments, *events;
+        *claims, *classes, *attachments, *events, *jobs, *accounts, *quotas;
     struct fit *fit;        /* of all nodes and pods, once WHY_WANT_ROOM is there; else NULL */
     int32_t least_priority; /* with it: of all pods */
     /* Once WHY_WANT_VOLUMES is there: what of it could be read. */
@@ -87,7 +88,9 @@ struct why_remedy {
 struct why_link {
     int code; /* enum blocker_code, or WHY_NO_CODE */
     enum severity severity;
-    bool blocks;                          /* a drain without further flags does not get past it */
+    /* A drain without further flags does not get past it; or, before it has begun, would leave pods
+     * without a place. */
+    bool blocks;
     bool lasts;                           /* it does not end by itself, though its code may */
     const char *kind;                     /* of the object: "PodDisruptionBudget"; "" when none */
     const char *object;                   /* "shop/web"; "" when none */
@@ -102,7 +105,7 @@ struct why_link {
 };
 
 enum why_state {
-    WHY_FREE,    /* nothing is in the way */
+    WHY_FREE,    /* nothing is in the way, and all that was looked at finds a place */
     WHY_WAITS,   /* something is, and it may well pass by itself */
     WHY_BLOCKED, /* something is that somebody has to do something about */
 };

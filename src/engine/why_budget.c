@@ -3,15 +3,11 @@
 #include <stdlib.h>
 
 #include "engine/budget.h"
+#include "engine/guard.h"
 #include "engine/moveout.h"
 #include "engine/podrole.h"
 #include "engine/why_internal.h"
 #include "model/selector.h"
-
-enum {
-    /* More replicas than that are no quick help. */
-    MORE_MAX = 3,
-};
 
 /* --- the pods and their owner --- */
 
@@ -52,6 +48,7 @@ void why_owner_of(struct making *m, const struct pod *pod, struct why_owner *out
             out->resource = "statefulset";
             out->name = s->meta.name;
             out->replicas = replicas_or_one(s->replicas);
+            out->template = s->template;
         }
         return;
     }
@@ -72,6 +69,7 @@ void why_owner_of(struct making *m, const struct pod *pod, struct why_owner *out
         out->name = d->meta.name;
         out->replicas = replicas_or_one(d->replicas);
         out->deployment = d;
+        out->template = d->template;
     }
 }
 
@@ -80,49 +78,23 @@ void why_owner_of(struct making *m, const struct pod *pod, struct why_owner *out
 static void advise_scale(struct making *m, struct why_link *l, const struct pdb *pdb,
                          const struct why_owner *o) {
     int64_t healthy = l->code == BLOCKER_PDB_UNSATISFIABLE ? pdb->expected : pdb->healthy;
-    if (!o->resource || pdb->expected <= 0)
-        return;
-    if (o->deployment && o->replicas == 1 && m->node && budget_allows_with(pdb, healthy, 1) > 0) {
-        why_link_remedy(
-            m, l, WHY_RISK_LOW, "let the drain make a second replica first",
-            arena_printf(m->arena, "slipway drain %s --surge", why_shell(m, m->node->meta.name)),
-            "needs room for one pod more");
-        return;
-    }
-    for (int more = 1; more <= MORE_MAX; more++) {
-        if (budget_allows_with(pdb, healthy, more) <= 0)
-            continue;
-        why_link_remedy(
-            m, l, WHY_RISK_LOW,
-            more == 1 ? "one replica more" : arena_printf(m->arena, "%d replicas more", more),
-            arena_printf(m->arena, "kubectl -n %s scale %s %s --replicas=%lld",
-                         why_shell(m, strna(o->ns)), o->resource, why_shell(m, o->name),
-                         (long long)o->replicas + more),
-            streq(o->resource, "statefulset") ? "a new member joins; it needs room and a volume"
-                                              : "needs room; an autoscaler may take it back");
-        return;
-    }
+    struct remedy_owner owner = {
+        .resource = o->resource, .ns = o->ns, .name = o->name, .replicas = o->replicas};
+    struct remedies remedies;
+    owner.shares_claim = o->deployment && template_has_claim(o->template);
+    remedy_scale(m->arena, pdb, &owner, healthy, m->node ? m->node->meta.name : NULL, &remedies);
+    why_use_remedies(m, l, &remedies);
 }
 
-static const char *patch_command(struct making *m, const struct pdb *pdb, const char *spec) {
-    return arena_printf(m->arena, "kubectl -n %s patch pdb %s --type=merge -p '{\"spec\":{%s}}'",
-                        why_shell(m, strna(pdb->meta.ns)), why_shell(m, strna(pdb->meta.name)),
-                        spec);
-}
-
-/* The budget as it would allow one eviction with the pods that are healthy now. */
-static void advise_budget(struct making *m, struct why_link *l, const struct pdb *pdb) {
-    if (pdb->healthy < 1 || pdb->expected < 1)
-        return;
-    bool max = pdb->max_unavailable.set;
-    int value = max ? pdb->expected - pdb->healthy + 1 : pdb->healthy - 1;
-    const char *field = max ? "maxUnavailable" : "minAvailable";
-    const char *cost = pdb->healthy == 1 ? "none serves until the new one is ready"
-                                         : arena_printf(m->arena, "%d of %d serve meanwhile",
-                                                        pdb->healthy - 1, pdb->expected);
-    why_link_remedy(m, l, WHY_RISK_SERVICE,
-                    arena_printf(m->arena, "let the budget allow one (%s %d)", field, value),
-                    patch_command(m, pdb, arena_printf(m->arena, "\"%s\":%d", field, value)), cost);
+/* For good when it never does, else with the pods that are healthy now. */
+static void advise_budget(struct making *m, struct why_link *l, const struct pdb *pdb,
+                          const struct why_owner *o) {
+    struct remedies remedies;
+    if (l->code == BLOCKER_PDB_UNSATISFIABLE)
+        remedy_allow_one(m->arena, pdb, o->resource != NULL, &remedies);
+    else
+        remedy_allow_now(m->arena, pdb, &remedies);
+    why_use_remedies(m, l, &remedies);
 }
 
 /* Pods of the target that are not ready themselves: whom do they serve? */
@@ -133,9 +105,22 @@ static void advise_policy(struct making *m, struct why_link *l, const struct pdb
         sick += !pod_ready(pods[i]);
     if (!sick || str_same(pdb->unhealthy_policy, "AlwaysAllow"))
         return;
-    why_link_remedy(m, l, WHY_RISK_LOW, "let pods go that are not ready anyway",
-                    patch_command(m, pdb, "\"unhealthyPodEvictionPolicy\":\"AlwaysAllow\""),
-                    "also one that was about to become ready");
+    struct remedies remedies;
+    remedy_unready(m->arena, pdb, &remedies);
+    why_use_remedies(m, l, &remedies);
+}
+
+/* By all of its pods, as far as they could be read. */
+static void advise_sync_failed(struct making *m, struct why_link *l, const struct pdb *pdb) {
+    size_t n;
+    int ready = 0;
+    struct remedies remedies;
+    (void)why_budget_pods(m, pdb);
+    _cleanup_free_ const struct pod **all = pdbs_pods(m->w->pdbs, pdb, &n);
+    for (size_t i = 0; i < n; i++)
+        ready += pod_ready(all[i]);
+    remedy_sync_failed(m->arena, pdb, ready, &remedies);
+    why_use_remedies(m, l, &remedies);
 }
 
 static void advise_override(struct making *m, struct why_link *l) {
@@ -149,7 +134,16 @@ static void advise_override(struct making *m, struct why_link *l) {
 
 /* --- causes --- */
 
-/* Replicas that nobody has made: a quota, an admission webhook. */
+/* By what the API server said when it refused to make it. */
+static const char *missing_help(const char *message) {
+    return strstr(message, "exceeded quota")      ? "raise the quota, or use less of it"
+           : strstr(message, "service account")   ? "make its ServiceAccount again"
+           : strstr(message, "admission webhook") ? "look at the webhook that denies it"
+           : strstr(message, "being terminated")  ? "its namespace is being deleted"
+                                                  : "mend what the message names";
+}
+
+/* Replicas that nobody has made: a quota, an admission webhook, an account that is gone. */
 static void add_missing(struct making *m, struct why_link *l, const struct pdb *pdb,
                         const struct why_owner *o, size_t there) {
     const struct deployment *d = o->deployment;
@@ -170,7 +164,7 @@ static void add_missing(struct making *m, struct why_link *l, const struct pdb *
     cause->since = failed ? c->changed : 0;
     why_link_cause(m, l, cause);
     if (failed)
-        why_link_remedy(m, l, WHY_RISK_NONE, "make room for the missing replica: look at quotas",
+        why_link_remedy(m, l, WHY_RISK_NONE, missing_help(strna(c->message)),
                         arena_printf(m->arena, "kubectl -n %s describe %s %s",
                                      why_shell(m, strna(o->ns)), o->resource,
                                      why_shell(m, o->name)),
@@ -183,7 +177,7 @@ static void add_causes(struct making *m, struct why_link *l, const struct pdb *p
     struct why_owner owner;
     why_owner_of(m, own[0], &owner);
     if (!why_budget_pods(m, pdb)) {
-        advise_budget(m, l, pdb);
+        advise_budget(m, l, pdb, &owner);
         return;
     }
     _cleanup_free_ const struct pod **all = pdbs_pods(m->w->pdbs, pdb, &n);
@@ -213,7 +207,7 @@ static void add_causes(struct making *m, struct why_link *l, const struct pdb *p
     if (!(troubles & contagious) && !soon)
         advise_scale(m, l, pdb, &owner);
     if (!soon) {
-        advise_budget(m, l, pdb);
+        advise_budget(m, l, pdb, &owner);
         advise_override(m, l);
     }
 }
@@ -224,7 +218,7 @@ struct why_link *why_budget_link(struct making *m, enum blocker_code code, const
                                  const struct pod *const *pods, size_t n) {
     _cleanup_str_ struct str text = STR_INIT;
     budget_explain(pdb, &text);
-    if (code == BLOCKER_PDB_UNSATISFIABLE)
+    if (code == BLOCKER_PDB_UNSATISFIABLE && !budget_uncounted(pdb))
         str_add(&text, ": never more, not even with all pods healthy");
     struct why_link *l =
         why_link_new(m, (int)code, kind_pdb.name, why_name(m, &pdb->meta), why_text(m, &text));
@@ -232,14 +226,15 @@ struct why_link *why_budget_link(struct making *m, enum blocker_code code, const
     const struct condition *c = condition_find(pdb->conditions, "DisruptionAllowed");
     if (c && !str_same(c->status, "True"))
         l->since = c->changed;
+    if (budget_uncounted(pdb) && code == BLOCKER_PDB_UNSATISFIABLE) {
+        struct remedies remedies;
+        remedy_uncounted(m->arena, pdb, &remedies);
+        why_use_remedies(m, l, &remedies);
+        advise_override(m, l);
+        return l;
+    }
     if (code == BLOCKER_PDB_SYNC_FAILED) {
-        why_link_remedy(m, l, WHY_RISK_NONE,
-                        "give its pods a controller that can be scaled, or a number in "
-                        "minAvailable",
-                        arena_printf(m->arena, "kubectl -n %s describe pdb %s",
-                                     why_shell(m, strna(pdb->meta.ns)),
-                                     why_shell(m, strna(pdb->meta.name))),
-                        NULL);
+        advise_sync_failed(m, l, pdb);
         advise_override(m, l);
         return l;
     }
@@ -247,30 +242,51 @@ struct why_link *why_budget_link(struct making *m, enum blocker_code code, const
     return l;
 }
 
+/* No remedy changes the budget, or goes past it: that would take away what keeps the data. */
+struct why_link *why_guard_link(struct making *m, const struct pdb *pdb, const struct pod *pod) {
+    const struct guard *guard = guard_of(pdb, pod);
+    struct why_link *l =
+        why_link_new(m, (int)guard->code, kind_pdb.name, why_name(m, &pdb->meta), guard->words);
+    l->blocks = m->node && m->node->unschedulable;
+    l->severity = blocker_row(guard->code)->severity;
+    if (!l->blocks)
+        l->severity = SEVERITY_INFO;
+    why_link_remedy(
+        m, l, WHY_RISK_NONE, guard->hint,
+        m->node ? arena_printf(m->arena, "slipway checks %s", why_shell(m, m->node->meta.name))
+                : NULL,
+        NULL);
+    return l;
+}
+
 /* The same words as in a plan (engine/plan_tell.c), in both. */
-struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const struct pod *keeper,
-                              bool chance, const struct pod *const *pods, size_t n) {
+struct why_link *why_dry_link(struct making *m, const struct pdb *pdb,
+                              const struct moveout_pod *keeper, bool chance,
+                              const struct pod *const *pods, size_t n) {
     _cleanup_str_ struct str text = STR_INIT;
     int gives = pdb->allowed + (int)n;
     bool max = pdb->max_unavailable.set;
     int value = max ? pdb->expected - pdb->healthy + gives : MAX_OF(pdb->healthy - gives, 0);
     const char *field = max ? "maxUnavailable" : "minAvailable";
     budget_explain(pdb, &text);
-    str_addf(&text, "; the replacement of %s fits nowhere%s", strna(keeper->meta.name),
-             chance ? MOVEOUT_BY_CHANCE : "");
+    str_addf(&text, "; the replacement of %s %s%s", strna(keeper->pod->meta.name),
+             MOVEOUT_KEPT(keeper->unmade), chance ? MOVEOUT_BY_CHANCE : "");
     struct why_link *l = why_link_new(m, BLOCKER_PDB_NO_BUDGET, kind_pdb.name,
                                       why_name(m, &pdb->meta), why_text(m, &text));
     l->severity = chance ? SEVERITY_WARN : SEVERITY_ERROR;
     l->lasts = true; /* once it has come about */
     why_link_pods(m, l, pods, n);
     why_link_remedy(m, l, WHY_RISK_NONE,
-                    arena_printf(m->arena, "make room for the replacement of %s, as told below",
-                                 strna(keeper->meta.name)),
+                    arena_printf(m->arena,
+                                 keeper->unmade
+                                     ? "see to it that %s can be made again, as told below"
+                                     : "make room for the replacement of %s, as told below",
+                                 strna(keeper->pod->meta.name)),
                     NULL, NULL);
     why_link_remedy(
         m, l, WHY_RISK_SERVICE,
         arena_printf(m->arena, "let the budget allow %d at once (%s %d)", gives, field, value),
-        patch_command(m, pdb, arena_printf(m->arena, "\"%s\":%d", field, value)),
+        remedy_patch(m->arena, pdb, arena_printf(m->arena, "\"%s\":%d", field, value)),
         pdb->healthy > gives ? arena_printf(m->arena, "%d of %d serve until there is room",
                                             pdb->healthy - gives, pdb->expected)
                              : "none serves until there is room");
@@ -292,7 +308,7 @@ struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdb
     _cleanup_str_ struct str names = STR_INIT;
     const struct pdb *spare = pdbs[0], *kept = pdbs[0];
     for (size_t i = 0; i < n_pdbs; i++) {
-        str_addf(&names, "%s%s", i ? ", " : "", strna(pdbs[i]->meta.name));
+        str_addf(&names, "%s%s", i ? "," : "", strna(pdbs[i]->meta.name));
         if (budget_better(pdbs[i], kept))
             kept = pdbs[i];
     }
@@ -301,7 +317,7 @@ struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdb
             spare = pdbs[i];
     struct why_link *l =
         why_link_new(m, BLOCKER_MULTIPLE_PDBS, kind_pdb.name,
-                     arena_printf(m->arena, "%s/{%s}", strna(pods[0]->meta.ns), str_get(&names)),
+                     arena_printf(m->arena, "%s/%s", strna(pods[0]->meta.ns), str_get(&names)),
                      arena_printf(m->arena,
                                   "%zu budgets select the same pod%s: the API server refuses every "
                                   "eviction, whatever they allow",

@@ -4,7 +4,9 @@
 
 #include "base/timefmt.h"
 #include "engine/budget.h"
+#include "engine/guard.h"
 #include "engine/podrole.h"
+#include "engine/remedy.h"
 #include "engine/why_internal.h"
 
 enum {
@@ -13,14 +15,13 @@ enum {
 };
 
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
-#define IGNORE_MARKS                                                                               \
-    "{apiVersion: slipway.dev/v1alpha1, kind: DrainRules, marks: ignore}" /* engine/rules.h */
 
 /* What makes a reason; those without a code of their own come after the blockers. */
 enum reason {
     REASON_LOCAL_VOLUME = BLOCKER_CODES, /* of LocalPV, and no reason for a drain to wait */
     REASON_ONE_NODE,                     /* its selector or affinity names this node alone */
     REASON_FINALIZER,                    /* that somebody will have to take off */
+    REASON_GUARD,                        /* a budget that an operator lets go of by itself */
     REASON_ORPHAN,                       /* a DaemonSet's pod without its DaemonSet */
 };
 
@@ -30,11 +31,13 @@ enum weight { WEIGHT_NONE, WEIGHT_WAIT, WEIGHT_NEVER, WEIGHT_FLAG };
 struct group {
     int reason;
     const char *key;
+    struct remade remade; /* of those about that */
     why_pods pods;
 };
 
 struct sorting {
     struct making *m;
+    struct remake remake;
     struct why_counts *counts;
     VEC(struct group) groups;
     enum weight weight; /* of the pod at hand */
@@ -45,21 +48,28 @@ static bool needs_flag(int reason) {
     return reason == BLOCKER_BARE_POD || reason == BLOCKER_LOCAL_STORAGE || reason == REASON_ORPHAN;
 }
 
+static bool is_unmade(int reason) {
+    return reason == BLOCKER_JOB_WOULD_FAIL || reason == BLOCKER_REPLACEMENT_REFUSED;
+}
+
 static enum weight weight_of(const struct making *m, int reason) {
     if (needs_flag(reason)) /* a drain that has begun was given it */
         return m->out->draining ? WEIGHT_NONE : WEIGHT_FLAG;
     /* As in a plan: it may well answer again, but nobody can tell when. */
     if (reason == REASON_FINALIZER || reason == BLOCKER_NODE_UNREACHABLE)
         return WEIGHT_WAIT;
+    /* What a drain ends is in nobody's way before it has begun (engine/why_checks.c). */
+    if (reason == REASON_GUARD)
+        return m->node && m->node->unschedulable ? WEIGHT_WAIT : WEIGHT_NONE;
     if (reason == BLOCKER_RETURNS) /* a drain that has begun tells when it comes about */
         return m->out->draining ? WEIGHT_NONE : WEIGHT_WAIT;
-    if (reason >= BLOCKER_CODES)
+    if (reason >= BLOCKER_CODES || is_unmade(reason)) /* it goes all the same */
         return WEIGHT_NONE;
     return blocker_row((enum blocker_code)reason)->severity == SEVERITY_ERROR ? WEIGHT_NEVER
                                                                               : WEIGHT_WAIT;
 }
 
-static void note(struct sorting *s, int reason, const char *key, const struct pod *pod) {
+static struct group *note(struct sorting *s, int reason, const char *key, const struct pod *pod) {
     struct group *g = NULL;
     for (size_t i = 0; i < s->groups.len && !g; i++)
         if (s->groups.p[i].reason == reason && streq(s->groups.p[i].key, key))
@@ -71,12 +81,15 @@ static void note(struct sorting *s, int reason, const char *key, const struct po
     *vec_push(&g->pods) = pod;
     enum weight weight = weight_of(s->m, reason);
     s->weight = MAX_OF(s->weight, weight);
-    if (reason == REASON_FINALIZER || reason == REASON_LOCAL_VOLUME || reason == REASON_ONE_NODE)
+    if (reason == REASON_FINALIZER || reason == REASON_LOCAL_VOLUME || reason == REASON_ONE_NODE ||
+        is_unmade(reason))
         *vec_push(&s->m->told) = pod; /* it goes all the same */
-    else if (weight == WEIGHT_WAIT || weight == WEIGHT_NEVER)
+    else if (weight == WEIGHT_WAIT || weight == WEIGHT_NEVER || reason == REASON_GUARD)
         *vec_push(&s->m->held) = pod;
+    s->counts->homeless += reason == REASON_LOCAL_VOLUME || reason == REASON_ONE_NODE;
     s->needs_force |= reason == BLOCKER_BARE_POD || reason == REASON_ORPHAN;
     s->needs_emptydir |= reason == BLOCKER_LOCAL_STORAGE;
+    return g;
 }
 
 /* --- one pod --- */
@@ -154,12 +167,28 @@ static void look_at_budgets(struct sorting *s, const struct pod *pod) {
         return;
     for (size_t i = 0; i < n; i++)
         str_addf(&key, "%s/%s ", strna(pod->meta.ns), strna(budgets[i]->meta.name));
-    note(s, (int)codes[verdict], why_text(s->m, &key), pod);
+    bool guarded = budget_holds(verdict) && guard_of_pod(pod, budgets, n);
+    note(s, guarded ? (int)REASON_GUARD : (int)codes[verdict], why_text(s->m, &key), pod);
 }
 
 static bool is_terminating(struct making *m, const char *ns) {
     const struct ns *n = why_look(m, &kind_namespace, NULL, strna(ns), NULL);
     return n && (n->meta.deleted || str_same(n->phase, "Terminating"));
+}
+
+/* Pods of one Job, or that one thing keeps from being made again, are one link. */
+static bool look_at_remaking(struct sorting *s, const struct pod *pod) {
+    struct making *m = s->m;
+    struct remade remade;
+    if (!remake_judge(&s->remake, pod, &remade))
+        return false;
+    const char *key = arena_printf(m->arena, "%s %s/%s", remade.kind->name, remade.ns, remade.name);
+    struct group *g = note(s, (int)remade.code, key, pod);
+    if (g->pods.len == 1)
+        g->remade = remade;
+    *vec_push(&m->unmade) = pod;
+    s->counts->unmade++;
+    return true;
 }
 
 /* Of a pod that a drain would ask to go. */
@@ -180,8 +209,10 @@ static void look_at_going(struct sorting *s, const struct pod *pod) {
     else if (pod_may_return(pod))
         note(s, BLOCKER_RETURNS, "", pod);
     look_at_budgets(s, pod);
-    const struct pv *pv = local_volume(m, pod);
-    if (pv)
+    /* What nobody makes again does not wait for a place. */
+    if (!is_terminating(m, pod->meta.ns) && look_at_remaking(s, pod))
+        ;
+    else if (o && (guard_is_on_disk(pod) || local_volume(m, pod)))
         note(s, REASON_LOCAL_VOLUME, "", pod);
     else if (o && str_empty(pinned) && pod_wants_one_node(pod) && !pod_may_return(pod))
         note(s, REASON_ONE_NODE, "", pod);
@@ -221,12 +252,6 @@ static void look_at_pod(struct sorting *s, const struct pod *pod) {
 
 /* --- links --- */
 
-static const char *kubectl_pod(struct making *m, const char *before, const struct pod *pod,
-                               const char *after) {
-    return arena_printf(m->arena, "kubectl -n %s %s %s%s", why_shell(m, strna(pod->meta.ns)),
-                        before, why_shell(m, strna(pod->meta.name)), after);
-}
-
 static const char *drain_with(struct making *m, const struct pod *pod, const char *flags) {
     return arena_printf(m->arena, "slipway drain %s %s", why_shell(m, strna(pod->node_name)),
                         flags);
@@ -253,16 +278,10 @@ static struct why_link *bare_link(struct sorting *s, const struct group *g) {
                : arena_printf(m->arena, "%s no controller: nothing brings %s back",
                               plural(n, "it has", "they have"), plural(n, "it", "them"));
     struct why_link *l = why_link_new(m, BLOCKER_BARE_POD, kind_pod.name, "", text);
-    if (!orphan)
-        why_link_remedy(m, l, WHY_RISK_NONE, "keep a copy to make it again from",
-                        kubectl_pod(m, "get pod", pod,
-                                    arena_printf(m->arena, " -o yaml > %s.yaml",
-                                                 why_shell(m, strna(pod->meta.name)))),
-                        NULL);
-    why_link_remedy(m, l, WHY_RISK_SERVICE, "drain with --force",
-                    drain_with(m, pod, flags_needed(s)),
-                    s->needs_emptydir ? "gone for good, and so is emptyDir data"
-                                      : plural(n, "it is gone for good", "they are gone for good"));
+    struct remedies remedies;
+    remedy_bare(m->arena, pod, n, drain_with(m, pod, flags_needed(s)), orphan, s->needs_emptydir,
+                &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
@@ -273,38 +292,36 @@ static struct why_link *emptydir_link(struct sorting *s, const struct group *g) 
                                       arena_printf(m->arena, "emptyDir data of %s is lost when %s",
                                                    plural(n, "the pod", "the pods"),
                                                    plural(n, "it goes", "they go")));
-    why_link_remedy(m, l, WHY_RISK_DATA, "drain with --delete-emptydir-data",
-                    drain_with(m, g->pods.p[0], flags_needed(s)),
-                    "the data is lost: save what matters first");
+    struct remedies remedies;
+    remedy_empty_dir(drain_with(m, g->pods.p[0], flags_needed(s)), &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
+}
+
+/* Its owner, and of a ReplicaSet that cannot be read at least its name. */
+static struct remedy_owner owner_of(struct making *m, const struct pod *pod) {
+    const struct owner *o = meta_controller(&pod->meta);
+    struct why_owner up;
+    why_owner_of(m, pod, &up);
+    bool bare = !up.resource && o && str_same(o->kind, "ReplicaSet");
+    return (struct remedy_owner){.resource = bare ? "replicaset" : up.resource,
+                                 .ns = pod->meta.ns,
+                                 .name = up.name ? up.name : strna(o ? o->name : NULL),
+                                 .replicas = up.replicas};
 }
 
 static struct why_link *pinned_link(struct making *m, const struct group *g) {
     const struct pod *pod = g->pods.p[0];
-    const struct owner *o = meta_controller(&pod->meta);
-    struct why_owner up;
-    why_owner_of(m, pod, &up);
-    const char *resource = up.resource ? up.resource : "replicaset";
-    const char *name = up.name ? up.name : strna(o->name);
+    struct remedy_owner owner = owner_of(m, pod);
+    struct remedies remedies;
     struct why_link *l = why_link_new(
         m, BLOCKER_PINNED, kind_pod.name, why_name(m, &pod->meta),
         arena_printf(m->arena,
                      "the template of %s %s names this node in spec.nodeName: evicted, the pod is "
                      "put back here, cordoned or not",
-                     resource, name));
-    why_link_remedy(
-        m, l, WHY_RISK_LOW, "take spec.nodeName out of the template",
-        arena_printf(m->arena,
-                     "kubectl -n %s patch %s %s --type=json -p "
-                     "'[{\"op\":\"remove\",\"path\":\"/spec/template/spec/nodeName\"}]'",
-                     why_shell(m, strna(pod->meta.ns)), resource, why_shell(m, name)),
-        "its pods are made anew, on other nodes");
-    why_link_remedy(
-        m, l, WHY_RISK_SERVICE,
-        arena_printf(m->arena, "delete the %s; deleting the pod is not enough", resource),
-        arena_printf(m->arena, "kubectl -n %s delete %s %s", why_shell(m, strna(pod->meta.ns)),
-                     resource, why_shell(m, name)),
-        "it is down until somebody creates it again");
+                     strna(owner.resource), owner.name));
+    remedy_pinned(m->arena, &owner, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
@@ -320,15 +337,17 @@ static struct why_link *returns_link(struct making *m, const struct group *g) {
         l->blocks = false;
         l->severity = SEVERITY_INFO;
     }
-    why_link_remedy(m, l, WHY_RISK_LOW, "take the toleration out of the template", NULL,
-                    "its pods are made anew");
+    struct why_owner up;
+    struct remedies remedies;
+    struct remedy_owner owner = owner_of(m, g->pods.p[0]);
+    why_owner_of(m, g->pods.p[0], &up);
+    remedy_returns(m->arena, &owner, up.template, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
 static struct why_link *mark_link(struct making *m, const struct group *g) {
     const struct pod *pod = g->pods.p[0];
-    const char *end = strchr(g->key, '=');
-    size_t len = end ? (size_t)(end - g->key) : strlen(g->key);
     bool job = g->reason == BLOCKER_JOB_RUNNING;
     size_t n = g->pods.len;
     struct why_link *l = why_link_new(
@@ -339,20 +358,9 @@ static struct why_link *mark_link(struct making *m, const struct group *g) {
                            "%s marked %s: a drain waits until the mark is taken off, "
                            "or %s gone",
                            plural(n, "it is", "they are"), g->key, plural(n, "it is", "they are")));
-    why_link_remedy(
-        m, l, WHY_RISK_NONE,
-        plural(g->pods.len, "wait until it has finished", "wait until they have finished"), NULL,
-        NULL);
-    why_link_remedy(m, l, WHY_RISK_SERVICE, "take the mark off",
-                    kubectl_pod(m, job ? "label pod" : "annotate pod", pod,
-                                arena_printf(m->arena, " %.*s-", (int)len, g->key)),
-                    "what it does is interrupted");
-    if (g->pods.len > 1) /* all at once, without touching them */
-        why_link_remedy(m, l, WHY_RISK_SERVICE, "drain with rules that ignore marks",
-                        arena_printf(m->arena,
-                                     "echo '" IGNORE_MARKS "' | slipway drain %s --rules -",
-                                     why_shell(m, strna(pod->node_name))),
-                        "whatever is marked is interrupted");
+    struct remedies remedies;
+    remedy_mark(m->arena, pod, n, g->key, job, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
@@ -370,12 +378,9 @@ static struct why_link *finalizer_link(struct making *m, const struct group *g) 
                              plural(n, "it has", "they have"), g->key));
     if (stuck)
         l->since = pod->meta.deleted;
-    why_link_remedy(m, l, WHY_RISK_NONE, "find out who sets it, and why that is not done",
-                    kubectl_pod(m, "describe pod", pod, ""), NULL);
-    why_link_remedy(
-        m, l, WHY_RISK_DATA, "take it off",
-        kubectl_pod(m, "patch pod", pod, " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'"),
-        "what it guards is never done");
+    struct remedies remedies;
+    remedy_finalizer(m->arena, pod, pod->meta.deleted != 0, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
@@ -385,34 +390,25 @@ static struct why_link *stuck_link(struct making *m, const struct group *g) {
         m, BLOCKER_TERMINATING_STUCK, kind_pod.name, "",
         plural(g->pods.len, "it should have stopped by now", "they should have stopped by now"));
     l->since = pod->meta.deleted;
-    why_link_remedy(m, l, WHY_RISK_NONE, "look at it and at the kubelet of its node",
-                    kubectl_pod(m, "describe pod", pod, ""), NULL);
-    why_link_remedy(m, l, WHY_RISK_DATA, "remove its object although it may still run",
-                    kubectl_pod(m, "delete pod", pod, " --grace-period=0 --force"),
-                    "two pods may write to one volume");
+    struct remedies remedies;
+    remedy_stuck(m->arena, pod, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
 static struct why_link *lost_link(struct making *m, const struct group *g) {
     const struct node *node = m->node;
     const struct node_condition *c = node_condition_find(node->conditions, "Ready");
-    const char *name = why_shell(m, node->meta.name);
-    struct why_link *l = why_link_new(
-        m, BLOCKER_NODE_UNREACHABLE, kind_node.name, node->meta.name,
-        arena_printf(m->arena,
-                     "the node does not answer (%s): nobody can tell whether its pods have stopped",
-                     str_empty(c->c.reason) ? "Ready is Unknown" : c->c.reason));
+    struct remedies remedies;
+    _cleanup_str_ struct str text = STR_INIT;
+    node_lost_explain(node, &text);
+    str_add(&text, "; nobody can tell whether its pods have stopped");
+    struct why_link *l = why_link_new(m, BLOCKER_NODE_UNREACHABLE, kind_node.name, node->meta.name,
+                                      why_text(m, &text));
     (void)g;
     l->since = c->c.changed;
-    why_link_remedy(m, l, WHY_RISK_NONE, "bring the node back: it then tells what has stopped",
-                    NULL, NULL);
-    why_link_remedy(m, l, WHY_RISK_DATA,
-                    "if it is off for certain, say so (and take the taint off when it is back)",
-                    arena_printf(m->arena,
-                                 "kubectl taint node %s "
-                                 "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
-                                 name),
-                    "if it still runs, two pods write to one volume");
+    remedy_lost_node(m->arena, node->meta.name, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
@@ -435,9 +431,9 @@ static struct why_link *namespace_link(struct making *m, const struct group *g) 
         cause->since = c->changed;
         why_link_cause(m, l, cause);
     }
-    why_link_remedy(
-        m, l, WHY_RISK_NONE, "wait; if it does not end, look at its conditions",
-        arena_printf(m->arena, "kubectl get namespace %s -o yaml", why_shell(m, g->key)), NULL);
+    struct remedies remedies;
+    remedy_namespace(m->arena, g->key, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
@@ -445,28 +441,50 @@ static struct why_link *stays_pending_link(struct making *m, const struct group 
     const struct pod *pod = g->pods.p[0];
     const struct pv *pv = g->reason == REASON_LOCAL_VOLUME ? local_volume(m, pod) : NULL;
     size_t n = g->pods.len;
+    bool disk = guard_is_on_disk(pod);
     const char *text =
-        pv ? arena_printf(m->arena,
-                          "the data of %s is on a disk of this node (volume %s%s): %s "
-                          "Pending until the node is back",
-                          plural(n, "the pod", "the pods"), strna(pv->meta.name),
-                          n == 1 ? "" : ", ...", plural(n, "it stays", "they stay"))
-           : arena_printf(m->arena, "%s for this node alone: evicted, %s Pending until it is back",
-                          plural(n, "it asks", "they ask"), plural(n, "it stays", "they stay"));
+        disk ? arena_printf(m->arena,
+                            "the data of %s is on disks of this node: down until the node is back",
+                            plural(n, "the pod", "the pods"))
+        : pv
+            ? arena_printf(m->arena,
+                           "the data of %s is on a disk of this node (volume %s%s): %s "
+                           "Pending until the node is back",
+                           plural(n, "the pod", "the pods"), strna(pv->meta.name),
+                           n == 1 ? "" : ", ...", plural(n, "it stays", "they stay"))
+            : arena_printf(m->arena, "%s for this node alone: evicted, %s Pending until it is back",
+                           plural(n, "it asks", "they ask"), plural(n, "it stays", "they stay"));
     struct why_link *l =
-        why_link_new(m, pv ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, kind_pod.name, "", text);
-    /* The drain itself ends; who asks for room wants to know whether all find some. */
-    l->blocks = m->w->room && !m->out->draining && !m->pod;
-    why_link_remedy(m, l, WHY_RISK_SERVICE,
-                    pv ? "drain only if the node comes back with its disk"
-                       : "drain only if the node comes back",
-                    NULL, "down as long as the node is");
+        why_link_new(m, pv || disk ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, kind_pod.name, "", text);
+    /* The drain itself ends. Before it has begun that it leaves a pod without a place is reason
+     * enough to think again, as in a plan. */
+    l->blocks = !m->out->draining;
+    struct remedies remedies;
+    struct remedy_owner owner = owner_of(m, pod);
+    if (pv || disk)
+        remedy_local_volume(&remedies);
+    else
+        remedy_one_node(m->arena, pod, &owner, &remedies);
+    why_use_remedies(m, l, &remedies);
+    return l;
+}
+
+static struct why_link *unmade_link(struct making *m, const struct group *g) {
+    const struct remade *r = &g->remade;
+    struct remedies remedies;
+    struct why_link *l = why_link_new(m, (int)r->code, r->kind->name,
+                                      arena_printf(m->arena, "%s/%s", r->ns, r->name), r->text);
+    l->blocks = !m->out->draining; /* as above */
+    remedy_unmade(m->arena, r, &remedies);
+    why_use_remedies(m, l, &remedies);
     return l;
 }
 
 static struct why_link *budget_link(struct making *m, const struct group *g) {
     size_t n;
     const struct pdb *const *budgets = pdbs_of_pod(m->w->pdbs, g->pods.p[0], &n);
+    if (g->reason == REASON_GUARD)
+        return why_guard_link(m, budgets[0], g->pods.p[0]);
     return g->reason == BLOCKER_MULTIPLE_PDBS
                ? why_budgets_link(m, budgets, n, g->pods.p, g->pods.len)
                : why_budget_link(m, (enum blocker_code)g->reason, budgets[0], g->pods.p,
@@ -500,14 +518,32 @@ static struct why_link *link_of(struct sorting *s, const struct group *g) {
     case REASON_LOCAL_VOLUME:
     case REASON_ONE_NODE:
         return stays_pending_link(m, g);
+    case BLOCKER_JOB_WOULD_FAIL:
+    case BLOCKER_REPLACEMENT_REFUSED:
+        return unmade_link(m, g);
     default:
         return budget_link(m, g);
     }
 }
 
+static const void *look_for_remake(void *arg, const struct kind *kind, const char *ns,
+                                   const char *name, bool *gone) {
+    return why_look(arg, kind, ns, name, gone);
+}
+
+/* Of the namespace of the one pod that was asked about, or of all. */
+static void add_quotas(struct sorting *s, const struct pod *const *pods, size_t n) {
+    const char *ns = s->m->pod && n ? pods[0]->meta.ns : NULL;
+    if (n && why_has(s->m, &(struct why_want){
+                               .what = WHY_WANT_QUOTAS, .kind = &kind_resource_quota, .ns = ns}))
+        remake_quotas(&s->remake, s->m->w->quotas, ns);
+}
+
 void why_look_at_pods(struct making *m, const struct pod *const *pods, size_t n,
                       struct why_counts *counts) {
-    struct sorting s = {.m = m, .counts = counts};
+    struct sorting s = {
+        .m = m, .remake = REMAKE_INIT(m->arena, look_for_remake, m), .counts = counts};
+    add_quotas(&s, pods, n);
     for (size_t i = 0; i < n; i++) {
         s.weight = WEIGHT_NONE;
         look_at_pod(&s, pods[i]);
@@ -527,4 +563,5 @@ void why_look_at_pods(struct making *m, const struct pod *const *pods, size_t n,
         vec_done(&g->pods);
     }
     vec_done(&s.groups);
+    remake_done(&s.remake);
 }

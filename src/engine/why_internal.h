@@ -5,10 +5,13 @@
 #include "base/shell.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "engine/remedy.h"
 #include "engine/rules.h"
 #include "engine/why.h"
 
 typedef VEC(const struct pod *) why_pods;
+
+struct moveout_pod;
 
 struct making {
     const struct why_world *w;
@@ -20,6 +23,7 @@ struct making {
     VEC(struct why_link *) links;
     VEC(const char *) unread;
     why_pods held;        /* of the node: do not go, or are left alone */
+    why_pods unmade;      /* of the node: go, and are not made again */
     why_pods told;        /* of the node: that they stay Pending, or wait, is told already */
     unsigned nodes_asked; /* one by one */
     unsigned rooms;       /* pods for which all nodes were asked */
@@ -52,6 +56,7 @@ void why_link_cause(struct making *m, struct why_link *l, const struct why_link 
  */
 void why_link_remedy(struct making *m, struct why_link *l, enum why_risk risk, const char *text,
                      const char *command, const char *cost);
+void why_use_remedies(struct making *m, struct why_link *l, const struct remedies *r);
 static inline const char *why_shell(struct making *m, const char *word) {
     return shell_word(m->arena, word);
 }
@@ -60,6 +65,7 @@ static inline const char *why_shell(struct making *m, const char *word) {
 
 struct why_counts {
     unsigned moves, stays, leaving; /* pods */
+    unsigned unmade;                /* of moves: not made again, for another reason than room */
     unsigned homeless;              /* of moves: no room elsewhere, as far as that was looked at */
     unsigned never, flag, wait; /* of moves and leaving: those that do not get away, by the worst */
     unsigned chance;            /* of moves: whether they get away is chance */
@@ -73,6 +79,8 @@ void why_look_at_pods(struct making *m, const struct pod *const *pods, size_t n,
 
 /* --- why_budget.c --- */
 
+/* Of a budget that an operator keeps over this pod (engine/guard.h). */
+struct why_link *why_guard_link(struct making *m, const struct pdb *pdb, const struct pod *pod);
 /* `pods` are those of the target that wait for this budget. */
 struct why_link *why_budget_link(struct making *m, enum blocker_code code, const struct pdb *pdb,
                                  const struct pod *const *pods, size_t n);
@@ -80,8 +88,9 @@ struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdb
                                   const struct pod *const *pods, size_t n);
 /* Of a budget that allows something now, and nothing more once `keeper` is evicted: for ever, or if
  * others get the last places. */
-struct why_link *why_dry_link(struct making *m, const struct pdb *pdb, const struct pod *keeper,
-                              bool chance, const struct pod *const *pods, size_t n);
+struct why_link *why_dry_link(struct making *m, const struct pdb *pdb,
+                              const struct moveout_pod *keeper, bool chance,
+                              const struct pod *const *pods, size_t n);
 /* Of a budget that lasts, unless the replacement of `winner` gets the place of that of `loser`. */
 struct why_link *why_luck_link(struct making *m, const struct pdb *pdb, const struct pod *winner,
                                const struct pod *loser);
@@ -94,6 +103,7 @@ struct why_owner {
     const char *ns, *name;
     int32_t replicas;
     const struct deployment *deployment; /* or NULL */
+    const struct pod_template *template; /* or NULL */
 };
 void why_owner_of(struct making *m, const struct pod *pod, struct why_owner *out);
 
@@ -122,14 +132,26 @@ unsigned why_add_troubles(struct making *m, struct why_link *to, const struct po
 
 /* Adds a link when volumes are attached to the cordoned node that none of its pods uses. */
 void why_look_at_volumes(struct making *m, const struct pod *const *pods, size_t n);
-/* Adds causes for volumes of this pod that are attached to other nodes. */
-void why_add_attached(struct making *m, struct why_link *l, const struct pod *pod);
+/* Adds causes for volumes of this pod that are attached to other nodes, and what helps. */
+void why_add_attached(struct making *m, struct why_link *l, struct why_link *helped,
+                      const struct pod *pod);
 
 /* --- why_checks.c --- */
 
-/* Adds links for what is in the way of the node; the worst finding in that of its cordon, or NULL.
- */
-const struct check_finding *why_look_at_checks(struct making *m);
+/* How far the drain of a node is. */
+enum why_stage {
+    WHY_BEFORE,   /* nobody drains it: what a drain would meet */
+    WHY_DRAINING, /* it has passed what gates the cordon */
+    WHY_DRAINED,  /* what matters is what may be done to it now */
+};
+/* The worst findings: what keeps a drain from beginning; what it waits for when the pods are gone,
+ * or is against the operation once it is drained. NULL: nothing. */
+struct why_gates {
+    const struct check_finding *begin, *end;
+};
+#define WHY_AT_THE_END "when its pods are gone the drain waits" /* as a plan says it */
+/* Adds links for what is in the way of the node. */
+struct why_gates why_look_at_checks(struct making *m, enum why_stage stage);
 
 /* --- why_room.c --- */
 

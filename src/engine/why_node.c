@@ -3,6 +3,7 @@
 
 #include "base/timefmt.h"
 #include "engine/podrole.h"
+#include "engine/reason.h"
 #include "engine/told.h"
 #include "engine/why_internal.h"
 
@@ -115,7 +116,7 @@ static void look_at_events(struct making *m) {
     for (uint32_t i = 0; (obj = store_next(m->w->events, &i));) {
         const struct kube_event *e = (const struct kube_event *)obj;
         /* of this drain, and not of an earlier one */
-        if (told_about(e, m->node, "DrainBlocked") && told_last(e) >= m->out->draining_since)
+        if (told_about(e, m->node, REASON_DRAIN_BLOCKED) && told_last(e) >= m->out->draining_since)
             *vec_push(&list) = e;
     }
     if (list.len)
@@ -168,7 +169,8 @@ static void add_counts(const struct why_counts *c, bool now, struct str *out) {
     }
 }
 
-static void say_draining(struct making *m, const struct why_counts *c, struct str *out) {
+static void say_draining(struct making *m, const struct why_counts *c,
+                         const struct check_finding *end, struct str *out) {
     char age[TIMEFMT_LEN];
     unsigned left = c->moves + c->leaving;
     str_add(out, "being drained");
@@ -183,10 +185,12 @@ static void say_draining(struct making *m, const struct why_counts *c, struct st
         str_addf(out, "%u pod%s to go, nothing holds %s up", left, left == 1 ? " has" : "s have",
                  left == 1 ? "it" : "them");
     else
-        str_add(out, "its pods are gone");
+        str_addf(out, "its pods are gone%s%s", end ? ", it waits for " : "",
+                 end ? end->check->title : "");
 }
 
-static void say_homeless(const struct why_counts *c, unsigned pods, struct str *out) {
+static void say_homeless(struct making *m, const struct why_counts *c, unsigned pods,
+                         struct str *out) {
     if (pods == 1)
         str_add(out, "a drain would leave its one pod without a node");
     else if (c->homeless == pods)
@@ -194,10 +198,29 @@ static void say_homeless(const struct why_counts *c, unsigned pods, struct str *
     else
         str_addf(out, "a drain would leave %u of its %u pods without a node", c->homeless, pods);
     str_add(out, c->luck ? ", and whether it ends is chance" : "");
+    if (!m->w->room && c->homeless < pods)
+        str_addf(out, "; whether the other%s find%s room is looked at with --room",
+                 pods - c->homeless == 1 ? "" : "s", pods - c->homeless == 1 ? "s" : "");
 }
 
-static void say_future(struct making *m, const struct why_counts *c, const struct check_finding *f,
+static void say_unmade(struct making *m, const struct why_counts *c, unsigned pods,
                        struct str *out) {
+    str_add(out, "a drain would end, but ");
+    if (pods == 1)
+        str_add(out, "its one pod is not made again");
+    else if (c->unmade == pods)
+        str_addf(out, "none of its %u pods is made again", pods);
+    else
+        str_addf(out, "%u of its %u pods %s not made again", c->unmade, pods,
+                 c->unmade == 1 ? "is" : "are");
+    if (!m->w->room && c->unmade < pods)
+        str_addf(out, "; whether the other%s find%s room is looked at with --room",
+                 pods - c->unmade == 1 ? "" : "s", pods - c->unmade == 1 ? "s" : "");
+}
+
+static void say_future(struct making *m, const struct why_counts *c, const struct why_gates *gates,
+                       struct str *out) {
+    const struct check_finding *f = gates->begin;
     unsigned pods = c->moves + c->leaving;
     if (m->node->unschedulable)
         str_addf(out, "cordoned (%s); ", m->out->held_by);
@@ -215,7 +238,9 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
     else if (!pods)
         str_add(out, "a drain has nothing to move");
     else if (!held(c) && c->homeless)
-        say_homeless(c, pods, out);
+        say_homeless(m, c, pods, out);
+    else if (!held(c) && c->unmade)
+        say_unmade(m, c, pods, out);
     else if (!held(c) && c->unknown)
         str_addf(out,
                  "nothing forbids a drain as far as could be read: %u pod%s to move, and whether "
@@ -237,17 +262,27 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
                              : "would wait");
         add_counts(c, false, out);
     }
+    if (gates->end)
+        str_addf(out, "; at its end it would wait for %s", gates->end->check->title);
 }
 
-static void summarize(struct making *m, const struct why_counts *c, const struct check_finding *f) {
-    _cleanup_str_ struct str text = STR_INIT;
+static enum why_stage stage_of(const struct making *m, const struct why_counts *c) {
     if (m->out->draining)
-        say_draining(m, c, &text);
-    else if (m->node->unschedulable && is_true(m->node, "Drained", NULL) && !c->moves &&
-             !c->leaving)
-        str_addf(&text, "drained and cordoned (%s)", m->out->held_by);
+        return WHY_DRAINING;
+    bool over = m->node->unschedulable && is_true(m->node, "Drained", NULL);
+    return over && !c->moves && !c->leaving ? WHY_DRAINED : WHY_BEFORE;
+}
+
+static void summarize(struct making *m, const struct why_counts *c, enum why_stage stage,
+                      const struct why_gates *gates) {
+    _cleanup_str_ struct str text = STR_INIT;
+    if (stage == WHY_DRAINING)
+        say_draining(m, c, gates->end, &text);
+    else if (stage == WHY_DRAINED)
+        str_addf(&text, "drained and cordoned (%s)%s%s%s", m->out->held_by, gates->end ? "; " : "",
+                 gates->end ? gates->end->check->title : "", gates->end ? " is against more" : "");
     else
-        say_future(m, c, f, &text);
+        say_future(m, c, gates, &text);
     m->out->summary = why_text(m, &text);
     m->out->pods = c->moves + c->leaving;
     m->out->stays = c->stays;
@@ -277,9 +312,10 @@ static void look_at_node(struct making *m) {
     why_look_at_volumes(m, list, n);
     if (m->w->room && !m->out->draining)
         why_look_for_room(m, list, n, &counts);
-    const struct check_finding *finding = why_look_at_checks(m);
+    enum why_stage stage = stage_of(m, &counts);
+    struct why_gates gates = why_look_at_checks(m, stage);
     look_at_events(m);
-    summarize(m, &counts, finding);
+    summarize(m, &counts, stage, &gates);
 }
 
 void why_node(const struct why_world *w, const char *name, struct arena *arena, struct why *out) {

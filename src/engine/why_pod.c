@@ -138,6 +138,10 @@ static void summarize(struct making *m, const struct pod *pod, const struct why_
         str_add(&text, "; nothing keeps it from being evicted");
     else if (c->never)
         str_add(&text, "; it can never be evicted");
+    else if (c->unmade && !c->flag && !c->wait)
+        str_add(&text, "; evicted, it is not made again");
+    else if (c->homeless && !c->flag && !c->wait)
+        str_add(&text, "; evicted, it has no other node to go to");
     else
         str_add(&text,
                 c->flag ? "; a drain needs a flag to evict it" : "; it cannot be evicted now");

@@ -37,6 +37,13 @@ static void tell_lack(struct making *m, struct why_link *l, struct why_link *hel
                                              str_get(&lack->lack), lack->nearest),
                         NULL, NULL);
     }
+    const char *helps[FIT_HELPS];
+    size_t n_helps = fit_lack_help(lack, helps);
+    for (size_t i = 0; i < n_helps; i++)
+        why_link_remedy(m, helped, WHY_RISK_LOW, helps[i], NULL, NULL);
+    /* No other node is in service, or all that are are full beyond telling. */
+    if (!lack->fits && !n_helps && !lack->nearest)
+        why_link_remedy(m, helped, WHY_RISK_LOW, "add a node", NULL, NULL);
     if (!lack->cordoned)
         return;
     struct cordon cordon;
@@ -162,17 +169,43 @@ static void add_unread(struct making *m, const struct pod *const *pods, size_t n
     vec_done(&list);
 }
 
-/* Pods whose replacements stay Pending. */
-static struct why_link *homeless_link(struct making *m, const why_pods *homeless, bool local) {
+/* Nothing is in the way of the drain: only that nobody knows where they go is to be said. */
+static void add_placed_by_other(struct making *m, const struct pod *const *pods, size_t n) {
+    why_pods list = VEC_INIT;
+    for (size_t i = 0; i < n; i++)
+        if (pod_role(pods[i]) == POD_MOVES && !has(&m->held, pods[i]) &&
+            moveout_placed_by_other(pods[i]))
+            *vec_push(&list) = pods[i];
+    if (list.len) {
+        struct why_link *l =
+            why_link_new(m, BLOCKER_OTHER_SCHEDULER, kind_pod.name, "",
+                         arena_printf(m->arena, MOVEOUT_OTHER, list.len, list.len == 1 ? "" : "s",
+                                      list.p[0]->spec->scheduler));
+        l->blocks = false;
+        why_link_pods(m, l, list.p, list.len);
+        why_link_remedy(m, l, WHY_RISK_NONE, blocker_row(BLOCKER_OTHER_SCHEDULER)->hint, NULL,
+                        NULL);
+        *vec_push(&m->links) = l;
+    }
+    vec_done(&list);
+}
+
+static const char *no_room_words(struct making *m, const struct pod *pod) {
+    struct pod next = moveout_successor(pod);
+    _cleanup_str_ struct str why = STR_INIT;
+    fit_explain(m->w->fit, &next, &why);
+    return arena_printf(m->arena, "%s", moveout_words(m->arena, str_get(&why)));
+}
+
+/* Pods whose replacements stay Pending, for the same reason. */
+static struct why_link *homeless_link(struct making *m, const why_pods *homeless, const char *why) {
     struct fit_lack lack;
     size_t n = homeless->len;
     struct pod next = moveout_successor(homeless->p[0]);
-    _cleanup_str_ struct str why = STR_INIT;
-    fit_explain(m->w->fit, &next, &why);
-    struct why_link *l = why_link_new(
-        m, local ? BLOCKER_LOCAL_PV : BLOCKER_NO_ROOM, kind_pod.name, "",
-        arena_printf(m->arena, "no room elsewhere: evicted, %s Pending: %s",
-                     n == 1 ? "it stays" : "they stay", moveout_words(m->arena, str_get(&why))));
+    struct why_link *l =
+        why_link_new(m, BLOCKER_NO_ROOM, kind_pod.name, "",
+                     arena_printf(m->arena, "no room elsewhere: evicted, %s Pending: %s",
+                                  n == 1 ? "it stays" : "they stay", why));
     fit_lack_of(m->w->fit, m->w->nodes, &next, drained(m), &lack);
     tell_lack(m, l, l, &lack, n);
     fit_lack_done(&lack);
@@ -180,19 +213,42 @@ static struct why_link *homeless_link(struct making *m, const why_pods *homeless
     return l;
 }
 
-static unsigned add_homeless(struct making *m, const struct moveout *out, bool local) {
+/* A link for each reason: what helps one pod does nothing for another that lacks something else. */
+static void add_reasons(struct making *m, const why_pods *homeless) {
+    const char **why = arena_alloc(m->arena, (homeless->len + 1) * sizeof *why);
+    for (size_t i = 0; i < homeless->len; i++) {
+        const struct pod *pod = homeless->p[i], *last = i ? homeless->p[i - 1] : NULL;
+        const struct owner *o = meta_controller(&pod->meta);
+        const struct owner *p = last ? meta_controller(&last->meta) : NULL;
+        bool alike = o && p && str_same(o->uid, p->uid) && pod->spec == last->spec;
+        why[i] = alike ? why[i - 1] : no_room_words(m, pod);
+    }
+    for (size_t i = 0; i < homeless->len; i++) {
+        why_pods list = VEC_INIT;
+        bool told = false;
+        for (size_t k = 0; k < homeless->len; k++) {
+            told |= k < i && streq(why[k], why[i]);
+            if (k >= i && streq(why[k], why[i]))
+                *vec_push(&list) = homeless->p[k];
+        }
+        if (!told)
+            *vec_push(&m->links) = homeless_link(m, &list, why[i]);
+        vec_done(&list);
+    }
+}
+
+static unsigned add_homeless(struct making *m, const struct moveout *out) {
     why_pods list = VEC_INIT;
     unsigned all = 0;
     for (size_t i = 0; i < out->pods.len; i++) {
         const struct moveout_pod *p = &out->pods.p[i];
-        if (p->end != MOVEOUT_HOMELESS || p->local != local)
+        if (p->end != MOVEOUT_HOMELESS || p->unmade)
             continue;
         all++;
         if (!has(&m->told, p->pod))
             *vec_push(&list) = p->pod;
     }
-    if (list.len)
-        *vec_push(&m->links) = homeless_link(m, &list, local);
+    add_reasons(m, &list);
     vec_done(&list);
     return all;
 }
@@ -202,7 +258,7 @@ static unsigned add_homeless(struct making *m, const struct moveout *out, bool l
 static void add_dry(struct making *m, const struct moveout *out, const struct pdb *budget,
                     bool lucky, struct why_counts *counts) {
     why_pods list = VEC_INIT;
-    const struct pod *keeper = moveout_keeper(out, budget);
+    const struct moveout_pod *keeper = moveout_keeper(out, budget);
     unsigned *counted = lucky ? &counts->chance : &counts->never;
     for (size_t i = 0; i < out->pods.len; i++) {
         const struct moveout_pod *p = &out->pods.p[i];
@@ -242,11 +298,12 @@ void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n
         size_t n_pdbs;
         const struct pdb *const *pdbs = pdbs_of_pod(m->w->pdbs, pods[i], &n_pdbs);
         if (will_look(m, pods[i]))
-            moveout_add(&out, pods[i], moveout_budget(pods[i], pdbs, n_pdbs));
+            moveout_add(&out, pods[i], moveout_budget(pods[i], pdbs, n_pdbs))->unmade =
+                has(&m->unmade, pods[i]);
     }
     stores = stores_of(m);
     moveout_play(&out, m->node);
-    counts->homeless = add_homeless(m, &out, false) + add_homeless(m, &out, true);
+    counts->homeless = add_homeless(m, &out);
     for (size_t i = 0; i < out.left.len; i++) {
         add_dry(m, &out, out.left.p[i].budget, false, counts);
         add_dry(m, &out, out.left.p[i].budget, true, counts);
@@ -258,4 +315,5 @@ void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n
     moveout_undo(&out);
     moveout_done(&out);
     add_unread(m, pods, n, counts);
+    add_placed_by_other(m, pods, n);
 }

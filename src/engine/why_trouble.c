@@ -334,7 +334,7 @@ static enum why_trouble add_fold(struct making *m, struct why_link *to, const st
     if (trouble == WHY_TROUBLE_NO_NODE)
         why_add_room(m, l, to, pod);
     if (trouble == WHY_TROUBLE_MOUNT)
-        why_add_attached(m, l, pod);
+        why_add_attached(m, l, to, pod);
     why_link_cause(m, to, l);
     advise(m, to, pod, trouble);
     return trouble;

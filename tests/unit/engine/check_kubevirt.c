@@ -75,6 +75,26 @@ static void the_clusters_default_counts(void **state) {
     site_done(&s);
 }
 
+/* By its name, not by where it happens to be in the store: somebody plays this again. */
+static void of_several_defaults_it_is_the_first(void **state) {
+    (void)state;
+    for (int ns = 'b'; ns < 'z'; ns++) {
+        struct site s;
+        site_init(&s, "kubevirt");
+        machine(&s, "a", "", FIXED);
+        site_addf(&s, SOURCE_KUBEVIRTS,
+                  "{'metadata':{'name':'k','namespace':'%c'},'spec':{'configuration':{"
+                  "'evictionStrategy':'None'}}}",
+                  ns);
+        site_add(&s, SOURCE_KUBEVIRTS,
+                 "{'metadata':{'name':'k','namespace':'a'},'spec':{'configuration':{"
+                 "'evictionStrategy':'LiveMigrate'}}}");
+        site_run(&s, "w1", NULL, NULL);
+        assert_int_equal(check_worst(&s.result, "w1", CHECK_CORDON), CHECK_DENY);
+        site_done(&s);
+    }
+}
+
 static void what_is_not_known_waits(void **state) {
     (void)state;
     struct site s;
@@ -136,6 +156,7 @@ int main(void) {
         cmocka_unit_test(migratable_machines_gate_the_operation_only),
         cmocka_unit_test(a_machine_that_must_and_cannot_migrate_is_denied),
         cmocka_unit_test(the_clusters_default_counts),
+        cmocka_unit_test(of_several_defaults_it_is_the_first),
         cmocka_unit_test(what_is_not_known_waits),
         cmocka_unit_test(migrations_under_way_are_told),
         cmocka_unit_test(machines_that_have_ended_do_not_count),

@@ -2,6 +2,8 @@
  * replica is safe to lose is what Longhorn's canDeleteInstanceManagerPDB says. */
 #include "support/checks.h"
 
+#include <stdio.h>
+
 #define LH "'namespace':'longhorn-system'"
 
 static void volume(struct site *s, const char *name, int replicas, const char *state,
@@ -52,7 +54,7 @@ static void a_healthy_volume_passes(void **state) {
     replica(&s, "a-1", "a", "w1");
     replica(&s, "a-2", "a", "w2");
     site_expect(&s, "w1", NULL, NULL,
-                "pass CO - w1: 1 volume with a healthy replica here, each with another on a node "
+                "pass CO - w1: 1 volume with a healthy replica here, and another on a node "
                 "that stays\n");
     /* A node without replicas has nothing to lose. */
     site_expect(&s, "w5", NULL, NULL,
@@ -93,6 +95,109 @@ static void the_last_replica_waits_or_is_denied(void **state) {
                 "that stays\n"
                 "pass CO - w3: 0 volumes with a healthy replica here, each with another on a node "
                 "that stays\n");
+    site_done(&s);
+}
+
+/* One that cannot be read hides no other, and is never taken for a good sign. */
+static void what_cannot_be_read_is_named_and_the_rest_is_judged(void **state) {
+    (void)state;
+    struct site s;
+    start(&s);
+    volume(&s, "one", 1, "attached", "healthy", "");
+    replica(&s, "one-1", "one", "w1");
+    volume(&s, "two", 2, "attached", "healthy", "");
+    replica(&s, "two-1", "two", "w2");
+    replica(&s, "two-2", "two", "w3");
+    site_add_odd(&s, SOURCE_LONGHORN_REPLICAS,
+                 "{'metadata':{'name':'odd-1'," LH ",'labels':{'longhornvolume':'odd'}},'spec':{"
+                 "'volumeName':'odd','nodeID':7,'healthyAt':'2026-11-01T00:00:00Z'}}");
+    site_expect(&s, "w1 w2", NULL, "w5",
+                "deny CO LastReplica w1 one: volume one has its only healthy replica one-1 on node "
+                "w1 (1 of 1 healthy)\n"
+                "wait CO CheckUnknown w1 odd-1: cannot read Replica longhorn-system/odd-1: "
+                "spec.nodeID: expected a string, found a number\n"
+                "wait CO CheckUnknown w2 odd-1: cannot read Replica longhorn-system/odd-1: "
+                "spec.nodeID: expected a string, found a number\n"
+                "wait R CheckUnknown w5 odd-1: cannot read Replica longhorn-system/odd-1: "
+                "spec.nodeID: expected a string, found a number\n");
+    /* It may be the second replica of the volume: then nothing is denied for good. */
+    site_add_odd(&s, SOURCE_LONGHORN_REPLICAS,
+                 "{'metadata':{'name':'one-2'," LH "},'spec':{'volumeName':[]}}");
+    site_run(&s, "w1", NULL, NULL);
+    assert_int_equal(check_worst(&s.result, "w1", CHECK_CORDON), CHECK_WAIT);
+    assert_non_null(strstr(site_text(&s), "wait CO LastReplica w1 one: "));
+    site_done(&s);
+}
+
+/* Its replicas are not those of a volume that is gone, which somebody would delete. */
+static void replicas_of_a_volume_that_cannot_be_read(void **state) {
+    (void)state;
+    struct site s;
+    start(&s);
+    site_add_odd(&s, SOURCE_LONGHORN_VOLUMES,
+                 "{'metadata':{'name':'odd'," LH "},'spec':{'numberOfReplicas':'2'}}");
+    replica(&s, "odd-1", "odd", "w1");
+    replica(&s, "odd-2", "odd", "w2");
+    site_expect(&s, "w1", NULL, NULL,
+                "wait CO CheckUnknown w1 odd: cannot read Volume longhorn-system/odd: "
+                "spec.numberOfReplicas: expected a number, found a string\n");
+    site_done(&s);
+}
+
+static void other_kinds_that_cannot_be_read(void **state) {
+    (void)state;
+    static const struct {
+        enum check_source_id source;
+        const char *json, *want;
+    } cases[] = {
+        {SOURCE_LONGHORN_SETTINGS, "{'metadata':{'name':'node-drain-policy'," LH "},'value':true}",
+         "cannot read Setting longhorn-system/node-drain-policy: value: expected a string, found "
+         "true or false"},
+        {SOURCE_LONGHORN_MANAGERS, "{'metadata':{'name':'im'," LH "},'spec':{'nodeID':{}}}",
+         "cannot read InstanceManager longhorn-system/im: spec.nodeID: expected a string, found an "
+         "object"},
+        {SOURCE_LONGHORN_ENGINES, "{'metadata':{'name':'e'," LH "},'status':'no'}",
+         "cannot read Engine longhorn-system/e: status: expected an object, found a string"},
+        {SOURCE_LONGHORN_NODES, "{'metadata':{'name':'w2'," LH "},'status':{'conditions':{}}}",
+         "cannot read Node longhorn-system/w2: status.conditions: expected a list, found an "
+         "object"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct site s;
+        start(&s);
+        volume(&s, "two", 2, "attached", "healthy", "");
+        replica(&s, "two-1", "two", "w1");
+        replica(&s, "two-2", "two", "w3");
+        site_add_odd(&s, cases[i].source, cases[i].json);
+        site_run(&s, "w1", NULL, "w2");
+        assert_int_equal(s.result.n, 2);
+        for (size_t k = 0; k < 2; k++) {
+            assert_int_equal(s.result.list[k].verdict, CHECK_WAIT);
+            assert_int_equal(s.result.list[k].code, BLOCKER_CHECK_UNKNOWN);
+            assert_string_equal(s.result.list[k].evidence, cases[i].want);
+        }
+        site_done(&s);
+    }
+}
+
+/* A release that changes a field makes all of them odd. */
+static void of_many_that_cannot_be_read_some_are_named(void **state) {
+    (void)state;
+    struct site s;
+    start(&s);
+    for (int i = 9; i > 0; i--) {
+        char json[128];
+        (void)snprintf(json, sizeof json, "{'metadata':{'name':'r%d'," LH "},'spec':7}", i);
+        site_add_odd(&s, SOURCE_LONGHORN_REPLICAS, json);
+    }
+    site_expect(
+        &s, "w1", NULL, NULL,
+        "wait CO CheckUnknown w1 r1: cannot read Replica longhorn-system/r1: spec: expected "
+        "an object, found a number\n"
+        "wait CO CheckUnknown w1 r2: cannot read Replica longhorn-system/r2: spec: expected "
+        "an object, found a number\n"
+        "wait CO CheckUnknown w1 r3: cannot read Replica longhorn-system/r3: spec: expected "
+        "an object, found a number; and 6 more replicas\n");
     site_done(&s);
 }
 
@@ -238,6 +343,26 @@ static void longhorns_own_budget_is_waited_for_once_cordoned(void **state) {
     site_done(&s);
 }
 
+/* By its name, not by where it happens to be in the store: somebody plays this again. */
+static void of_several_policies_it_is_the_first(void **state) {
+    (void)state;
+    for (int ns = 'b'; ns < 'z'; ns++) {
+        struct site s;
+        start(&s);
+        site_addf(&s, SOURCE_LONGHORN_SETTINGS,
+                  "{'metadata':{'name':'node-drain-policy','namespace':'%c'},'value':'surprise'}",
+                  ns);
+        site_add(&s, SOURCE_LONGHORN_SETTINGS,
+                 "{'metadata':{'name':'node-drain-policy','namespace':'a'},'value':"
+                 "'always-allow'}");
+        volume(&s, "one", 1, "attached", "healthy", "");
+        replica(&s, "one-1", "one", "w1");
+        site_run(&s, "w1", NULL, NULL);
+        assert_int_equal(check_worst(&s.result, "w1", CHECK_CORDON), CHECK_PASS);
+        site_done(&s);
+    }
+}
+
 static void the_drain_policy_is_obeyed(void **state) {
     (void)state;
     static const struct {
@@ -373,6 +498,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_healthy_volume_passes),
         cmocka_unit_test(the_last_replica_waits_or_is_denied),
+        cmocka_unit_test(what_cannot_be_read_is_named_and_the_rest_is_judged),
+        cmocka_unit_test(replicas_of_a_volume_that_cannot_be_read),
+        cmocka_unit_test(other_kinds_that_cannot_be_read),
+        cmocka_unit_test(of_many_that_cannot_be_read_some_are_named),
         cmocka_unit_test(a_detached_volume_is_rebuilt_when_attached),
         cmocka_unit_test(a_detached_volume_with_two_replicas_passes),
         cmocka_unit_test(nodes_that_go_together_count_together),
@@ -380,6 +509,7 @@ int main(void) {
         cmocka_unit_test(a_degraded_volume_gates_the_cordon_only),
         cmocka_unit_test(what_detaches_by_itself_gates_the_operation_only),
         cmocka_unit_test(longhorns_own_budget_is_waited_for_once_cordoned),
+        cmocka_unit_test(of_several_policies_it_is_the_first),
         cmocka_unit_test(the_drain_policy_is_obeyed),
         cmocka_unit_test(what_is_half_filled_waits),
         cmocka_unit_test(namespaces_are_kept_apart),

@@ -48,6 +48,24 @@ static void replicas_go_and_primaries_move(void **state) {
     site_done(&s);
 }
 
+static void what_cannot_be_read_is_named_and_the_rest_is_judged(void **state) {
+    (void)state;
+    struct site s;
+    three(&s);
+    cluster(&s, 1, 1, "db-1", "db-1", HEALTHY);
+    site_add_odd(&s, SOURCE_CNPG_CLUSTERS,
+                 "{'metadata':{'name':'odd','namespace':'y'},'spec':{'instances':3},'status':{"
+                 "'readyInstances':'3'}}");
+    site_run(&s, "w1 w4", NULL, NULL);
+    const char *text = site_text(&s);
+    assert_non_null(strstr(text, " w1 db: PostgreSQL cluster x/db"));
+    assert_non_null(strstr(text, "wait CO CheckUnknown w1 odd: cannot read Cluster y/odd: "
+                                 "status.readyInstances: expected a number, found a string\n"));
+    assert_non_null(strstr(text, "wait CO CheckUnknown w4 odd: "));
+    assert_null(strstr(text, "pass"));
+    site_done(&s);
+}
+
 static void somebody_must_be_left(void **state) {
     (void)state;
     struct site s;
@@ -92,6 +110,21 @@ static void an_unfinished_cluster_gates_the_cordon(void **state) {
         site_expect(&s, "w2", NULL, NULL, cases[i].want);
         site_done(&s);
     }
+}
+
+/* ... unless the operator is at work: where a primary fails over, an instance that is about to take
+ * its place must not go. */
+static void what_the_operator_does_is_waited_for(void **state) {
+    (void)state;
+    struct site s;
+    site_init(&s, "cnpg");
+    instance(&s, "db-1", "w1", "", READY);
+    instance(&s, "db-2", "w2", "", UNREADY);
+    cluster(&s, 2, 1, "db-1", "db-1", "Failing over");
+    site_expect(&s, "w2", NULL, NULL,
+                "wait C StorageNotOkToStop w2 db: PostgreSQL cluster x/db has 1 of 2 instances "
+                "ready (Failing over)\n");
+    site_done(&s);
 }
 
 /* Somebody goes to mend the node whose instance is not ready: that must not wait for it. */
@@ -307,8 +340,10 @@ static void zalandos_cluster_is_complete_after_the_return(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replicas_go_and_primaries_move),
+        cmocka_unit_test(what_cannot_be_read_is_named_and_the_rest_is_judged),
         cmocka_unit_test(somebody_must_be_left),
         cmocka_unit_test(an_unfinished_cluster_gates_the_cordon),
+        cmocka_unit_test(what_the_operator_does_is_waited_for),
         cmocka_unit_test(the_node_with_the_broken_instance_may_go),
         cmocka_unit_test(half_filled_clusters_wait),
         cmocka_unit_test(a_single_instance_is_denied_without_a_window),

@@ -50,6 +50,30 @@ static void racks(struct site *s) {
     osd(s, 4, "w4", "b", READY);
 }
 
+static void what_cannot_be_read_is_named_and_the_rest_is_judged(void **state) {
+    (void)state;
+    struct site s;
+    racks(&s);
+    cluster(&s, OK);
+    site_add_odd(&s, SOURCE_CEPH_CLUSTERS,
+                 "{'metadata':{'name':'odd','namespace':'other'},'status':{'ceph':{'health':1}}}");
+    site_expect(
+        &s, "w1 w3", NULL, NULL,
+        "wait CO CheckUnknown w1 odd: cannot read CephCluster other/odd: status.ceph.health:"
+        " expected a string, found a number\n"
+        "wait CO StorageNotOkToStop w1 my: OSDs of 2 failure domains (rack) would be down "
+        "together: a, b\n"
+        "wait CO CheckUnknown w3 odd: cannot read CephCluster other/odd: status.ceph.health:"
+        " expected a string, found a number\n"
+        "wait CO StorageNotOkToStop w3 my: OSDs of 2 failure domains (rack) would be down "
+        "together: a, b\n");
+    /* Nothing passes beside it. */
+    site_run(&s, "w2", NULL, NULL);
+    assert_int_equal(check_worst(&s.result, "w2", CHECK_CORDON), CHECK_WAIT);
+    assert_int_equal(s.result.n, 1);
+    site_done(&s);
+}
+
 static void a_whole_rack_may_go_together_but_not_two(void **state) {
     (void)state;
     struct site s;
@@ -139,18 +163,28 @@ static void health_gates_the_cordon(void **state) {
          "down\n"},
         {"'health':'HEALTH_WARN','details':{'OSDMAP_FLAGS':{'severity':'HEALTH_WARN','message':"
          "'pauserd,pausewr,noout flag(s) set'}},",
-         "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: for a reason that "
-         "this check does not know\n"},
+         "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: OSDMAP_FLAGS "
+         "(pauserd,pausewr,noout flag(s) set)\n"},
+        /* A check that nobody here has heard of is no less a fault beside a flag. */
+        {"'health':'HEALTH_WARN','details':{'OSDMAP_FLAGS':{'message':'noout flag(s) set'},"
+         "'SOMETHING_NEW':{'message':'x is y'}},",
+         "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: SOMETHING_NEW (x is "
+         "y)\n"},
+        /* One that is not told in Ceph's way counts as well. */
+        {"'health':'HEALTH_WARN','details':{'OSD_FLAGS':{'message':'x'},'SOMETHING_NEW':7},",
+         "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: SOMETHING_NEW\n"},
+        {"'health':'HEALTH_WARN',",
+         "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: it does not say "
+         "why\n"},
         {"'health':'HEALTH_WARN','details':{'OSD_FLAGS':{'message':'x'},'OSD_DOWN':{'message':'1 "
          "osds down'}},",
          "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: OSD_DOWN (1 osds "
          "down)\n"},
         {"'health':'HEALTH_WARN','details':{'SOMETHING_NEW':{'message':'x'}},",
-         "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: for a reason that "
-         "this check does not know\n"},
+         "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: SOMETHING_NEW (x)\n"},
         {"'health':'HEALTH_WEIRD',",
-         "wait CO StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WEIRD: for a reason that "
-         "this check does not know\n"},
+         "wait CO StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WEIRD: it does not say "
+         "why\n"},
         {"", "wait CO CheckUnknown w1 my: Ceph rook-ceph/my does not report its health "
              "(status.ceph.health)\n"},
     };
@@ -220,6 +254,19 @@ static void the_domain_that_rook_drains_goes_on(void **state) {
     site_done(&s);
 }
 
+/* Whoever may not see what Rook does must not begin a second failure domain. */
+static void what_rook_drains_has_to_be_readable(void **state) {
+    (void)state;
+    struct site s;
+    racks(&s);
+    cluster(&s, OK);
+    s.world.inputs[SOURCE_ROOK_STATES] =
+        (struct check_input){READ_FAILED, "configmaps is forbidden", NULL};
+    site_expect(&s, "w3", NULL, NULL,
+                "wait CO CheckUnknown w3: configmaps cannot be read: configmaps is forbidden\n");
+    site_done(&s);
+}
+
 /* Somebody goes to mend the node whose OSD is down: that must not wait for the OSD to come up. */
 static void the_node_with_the_broken_osd_may_go(void **state) {
     (void)state;
@@ -251,6 +298,16 @@ static void the_node_with_the_broken_osd_may_go(void **state) {
                 "'PG_AVAILABILITY':{'message':'x'}},");
     site_run(&s, "w1", NULL, NULL);
     assert_int_equal(check_worst(&s.result, "w1", CHECK_CORDON), CHECK_WAIT);
+    site_done(&s);
+    /* And so is what this check has never heard of. */
+    site_init(&s, "rook-ceph");
+    pool(&s, "p", "rack");
+    osd(&s, 1, "w1", "a", UNREADY);
+    cluster(&s, "'health':'HEALTH_WARN','details':{'OSD_DOWN':{'message':'1 osds down'},"
+                "'SOMETHING_NEW':{'message':'x'}},");
+    site_expect(&s, "w1", NULL, NULL,
+                "wait C StorageNotOkToStop w1 my: Ceph rook-ceph/my is HEALTH_WARN: OSD_DOWN, "
+                "SOMETHING_NEW (1 osds down)\n");
     site_done(&s);
 }
 
@@ -286,7 +343,7 @@ static void monitors_keep_their_majority(void **state) {
     site_expect(
         &s, "w1", "w2", NULL,
         "wait CO QuorumAtRisk w1 my: the monitor quorum of Ceph rook-ceph/my has 3 members, 3 "
-        "healthy; 1 would be left, 2 are needed\n");
+        "healthy; 1 would be left, 2 are needed; out of service: w2\n");
     site_expect(&s, "w4", NULL, NULL, "");
     site_done(&s);
     /* One is missing altogether: spec.mon.count still counts. */
@@ -338,11 +395,13 @@ static void after_the_return_ceph_is_healthy_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_read_is_named_and_the_rest_is_judged),
         cmocka_unit_test(a_whole_rack_may_go_together_but_not_two),
         cmocka_unit_test(the_failure_domain_is_the_lowest_of_the_pools),
         cmocka_unit_test(health_gates_the_cordon),
         cmocka_unit_test(old_news_is_no_news),
         cmocka_unit_test(the_domain_that_rook_drains_goes_on),
+        cmocka_unit_test(what_rook_drains_has_to_be_readable),
         cmocka_unit_test(the_node_with_the_broken_osd_may_go),
         cmocka_unit_test(an_osd_without_its_label_waits),
         cmocka_unit_test(monitors_keep_their_majority),

@@ -62,7 +62,7 @@ static void what_cannot_be_read_waits(void **state) {
                 site_add(&s, c->reads[0].source, "{'metadata':{'name':'o','namespace':'x'}}");
             }
             site_run(&s, "w1", NULL, "w2");
-            if (!c->reads[k].optional) {
+            if (c->reads[k].need != NEED_NOT) {
                 assert_int_equal(s.result.states[i].presence, CHECK_UNREADABLE);
                 assert_int_equal(s.result.n, 2);
                 assert_int_equal(check_worst(&s.result, "w1", CHECK_CORDON), CHECK_WAIT);
@@ -80,6 +80,29 @@ static void what_cannot_be_read_waits(void **state) {
             site_done(&s);
         }
     }
+}
+
+/* What an older release lacks has nothing to tell: one of these that is there must be heard. */
+static void what_guards_the_data_is_never_done_without(void **state) {
+    (void)state;
+    static const enum check_source_id sources[] = {SOURCE_ROOK_STATES, SOURCE_ETCD_MEMBERS,
+                                                   SOURCE_LONGHORN_ENGINES, SOURCE_LONGHORN_NODES};
+    for (size_t s = 0; s < ARRAY_LEN(sources); s++)
+        for (size_t i = 0; i < n_checks; i++)
+            for (unsigned k = 0; k < checks_table[i].n_reads; k++)
+                if (checks_table[i].reads[k].source == sources[s])
+                    assert_int_equal(checks_table[i].reads[k].need, NEED_IF_THERE);
+    struct site s;
+    site_init(&s, "etcd-operator");
+    s.world.inputs[SOURCE_ETCD_MEMBERS] = (struct check_input){.read = READ_ABSENT};
+    site_expect(&s, "w1", NULL, NULL, "");
+    assert_int_equal(s.result.states[check_find("etcd-operator") - checks_table].presence,
+                     CHECK_INSTALLED);
+    s.world.inputs[SOURCE_ETCD_MEMBERS] = (struct check_input){READ_FAILED, "forbidden", NULL};
+    site_expect(&s, "w1", NULL, NULL,
+                "wait CO CheckUnknown w1: etcdmembers.operator.etcd.io cannot be read: "
+                "forbidden\n");
+    site_done(&s);
 }
 
 /* Half of a system's kinds: an installation that is broken or under way. */
@@ -397,6 +420,7 @@ int main(void) {
         cmocka_unit_test(the_table_is_complete),
         cmocka_unit_test(nothing_installed_has_nothing_to_say),
         cmocka_unit_test(what_cannot_be_read_waits),
+        cmocka_unit_test(what_guards_the_data_is_never_done_without),
         cmocka_unit_test(a_kind_that_is_missing_waits),
         cmocka_unit_test(a_check_can_be_skipped),
         cmocka_unit_test(empty_objects_everywhere),

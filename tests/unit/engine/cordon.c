@@ -258,6 +258,24 @@ static void others_and_what_was_before_are_kept(void **state) {
     }
 }
 
+/* Of another holder, and of the record itself. */
+static void what_a_newer_release_has_added_is_kept(void **state) {
+    (void)state;
+    static const char record[] = "{\"v\":1,\"before\":false,\"ticket\":7,\"holders\":[{\"id\":"
+                                 "\"a\",\"until\":\"x\"},{\"id\":\"b\"}]}";
+    for (int i = 0; i < 2; i++) {
+        struct change c;
+        if (i)
+            take(&c, true, record, "c", "disk");
+        else
+            release(&c, true, record, "b", false);
+        assert_int_equal(c.what, CORDON_WRITE);
+        assert_int_equal(json_integer_value(json_object_get(c.record, "ticket")), 7);
+        assert_string_equal(json_str(holder(&c, 0), "until"), "x");
+        change_done(&c);
+    }
+}
+
 static void taking_twice_changes_nothing_but_the_reason(void **state) {
     (void)state;
     struct change c;
@@ -605,6 +623,7 @@ int main(void) {
         cmocka_unit_test(taking_a_free_node_cordons_it_and_writes_who),
         cmocka_unit_test(a_cordon_without_a_record_is_remembered),
         cmocka_unit_test(others_and_what_was_before_are_kept),
+        cmocka_unit_test(what_a_newer_release_has_added_is_kept),
         cmocka_unit_test(taking_twice_changes_nothing_but_the_reason),
         cmocka_unit_test(a_record_whose_cordon_was_lifted_is_begun_anew),
         cmocka_unit_test(what_is_not_understood_is_not_overwritten),

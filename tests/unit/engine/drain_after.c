@@ -234,6 +234,8 @@ static void a_node_is_done_when_the_owners_are_well_again(void **state) {
     left(w);
     /* That all are available is what was so before the pod left. */
     assert_phase(w, 0, DRAIN_RETURNING);
+    assert_string_equal(dw_view(w, 0)->blocker.message,
+                        "its status is not of after the eviction yet");
     edit_set(w, "{'status':{'availableReplicas':2}}");
     dw_settle(w);
     const struct drain_node *n = dw_view(w, 0);
@@ -248,6 +250,46 @@ static void a_node_is_done_when_the_owners_are_well_again(void **state) {
     dw_settle(w);
     assert_phase(w, 0, DRAIN_DONE);
     assert_int_equal(dw_asked(w, "read"), 0);
+}
+
+/* It is tied to its node by what its volume says, or by its own words. */
+static void a_pod_that_can_only_come_back_here_is_not_waited_for(void **state) {
+    (void)state;
+    static const struct {
+        const char *volume, *pod;
+        bool waits;
+    } cases[] = {
+        {"'local':{'path':'/data'}",
+         "{'spec':{'volumes':[{'name':'v','persistentVolumeClaim':{"
+         "'claimName':'data'}}]}}",
+         false},
+        {"'nfs':{'server':'s','path':'/'}",
+         "{'spec':{'volumes':[{'name':'v',"
+         "'persistentVolumeClaim':{'claimName':'data'}}]}}",
+         true},
+        {"'local':{'path':'/data'}", "{'spec':{'nodeSelector':{'kubernetes.io/hostname':'w0'}}}",
+         false},
+        {"'local':{'path':'/data'}", "{}", true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        void *one;
+        dw_setup(&one);
+        struct drain_world *w = one;
+        w->c.owners_watched = w->opts.wait_rescheduled = true;
+        dw_put(w, &kind_replica_set, SET(2, 2));
+        claim(w, "data", "pv");
+        dw_put(w, &kind_pv, "{'metadata':{'name':'pv'},'spec':{%s}}", cases[i].volume);
+        dw_node(w, "w0");
+        dw_pod(w, "a", "w0", "%s", cases[i].pod);
+        dw_start(w, "w0", NULL);
+        dw_accept(w, ACTION_EVICT, "a");
+        dw_settle(w);
+        dw_remove(w, &kind_pod, "default", "a");
+        edit_set(w, "{'status':{'availableReplicas':1}}");
+        dw_pass(w, SEC(30));
+        assert_phase(w, 0, cases[i].waits ? DRAIN_RETURNING : DRAIN_DONE);
+        dw_teardown(&one);
+    }
 }
 
 /* The new pod is there before the old one has gone: it has been seen, and nobody waits. */
@@ -468,6 +510,64 @@ static void what_is_being_read_again_is_not_believed(void **state) {
     assert_phase(w, 0, DRAIN_DONE);
 }
 
+/* Three nodes have taken a pod each: whoever was first is done when two are missing, and so on. As
+ * many nodes wait as replicas are missing. */
+static void replicas_that_others_have_taken_since_are_theirs(void **state) {
+    struct drain_world *w = *state;
+    static const char *const pods[] = {"a", "b", "c"};
+    w->c.owners_watched = true;
+    w->opts.wait_rescheduled = true;
+    dw_put(w, &kind_replica_set, SET(5, 5));
+    for (unsigned i = 0; i < 3; i++) {
+        _cleanup_free_ char *name = xasprintf("w%u", i);
+        dw_node(w, name);
+        dw_pod(w, pods[i], name, "{}");
+    }
+    dw_start(w, "w0", "w1", "w2", NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        dw_accept(w, ACTION_EVICT, pods[i]);
+        dw_pass(w, SEC(1));
+    }
+    edit_set(w, "{'status':{'availableReplicas':2}}");
+    for (unsigned i = 0; i < 3; i++)
+        dw_remove(w, &kind_pod, "default", pods[i]);
+    dw_settle(w);
+    for (unsigned i = 0; i < 3; i++)
+        assert_phase(w, i, DRAIN_RETURNING);
+    edit_set(w, "{'status':{'availableReplicas':3}}");
+    dw_settle(w);
+    assert_phase(w, 0, DRAIN_DONE);
+    assert_phase(w, 1, DRAIN_RETURNING);
+    dw_pass(w, SEC(60)); /* what is missing then is waited for, however long */
+    assert_phase(w, 1, DRAIN_RETURNING);
+    edit_set(w, "{'status':{'availableReplicas':4}}");
+    dw_settle(w);
+    assert_phase(w, 1, DRAIN_DONE);
+    assert_phase(w, 2, DRAIN_RETURNING);
+    edit_set(w, "{'status':{'availableReplicas':5}}");
+    dw_settle(w);
+    assert_phase(w, 2, DRAIN_DONE);
+}
+
+/* Nobody watches it. It was read when its pod was first seen: that it has changed since shows that
+ * its controller has noticed, and nobody waits for ten seconds. */
+static void an_owner_that_was_read_before_is_believed_when_it_has_changed(void **state) {
+    struct drain_world *w = *state;
+    w->opts.wait_rescheduled = true;
+    dw_put(w, &kind_replica_set, SET(3, 3));
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_start(w, "w0", NULL);
+    dw_accept(w, ACTION_EVICT, "a");
+    dw_settle(w);
+    edit_set(w, "{'status':{'availableReplicas':2}}");
+    edit_set(w, "{'status':{'availableReplicas':3}}");
+    dw_remove(w, &kind_pod, "default", "a");
+    dw_settle(w);
+    assert_phase(w, 0, DRAIN_DONE);
+    assert_int_equal(dw_asked(w, "read"), 2);
+}
+
 /* Long after its pod left, what is watched is current. */
 static void an_owner_that_is_watched_is_believed_at_once_when_volumes_took_long(void **state) {
     struct drain_world *w = *state;
@@ -581,6 +681,7 @@ int main(void) {
         DRAIN_TEST(the_time_limit_for_volumes_goes_on_and_says_so),
         DRAIN_TEST(the_timeout_of_the_drain_counts_for_volumes_too),
         DRAIN_TEST(a_node_is_done_when_the_owners_are_well_again),
+        cmocka_unit_test(a_pod_that_can_only_come_back_here_is_not_waited_for),
         DRAIN_TEST(an_owner_that_was_seen_to_recover_is_well_at_once),
         DRAIN_TEST(a_status_that_does_not_change_is_believed_after_a_while),
         DRAIN_TEST(a_status_that_is_behind_its_spec_is_not_believed),
@@ -595,6 +696,8 @@ int main(void) {
         DRAIN_TEST(a_stateful_set_that_has_not_seen_its_pod_leave),
         DRAIN_TEST(what_is_being_read_again_is_not_believed),
         DRAIN_TEST(an_owner_that_is_watched_is_believed_at_once_when_volumes_took_long),
+        DRAIN_TEST(replicas_that_others_have_taken_since_are_theirs),
+        DRAIN_TEST(an_owner_that_was_read_before_is_believed_when_it_has_changed),
         DRAIN_TEST(an_owner_whose_eviction_was_answered_by_nobody),
         DRAIN_TEST(an_owner_that_was_well_is_looked_at_again),
         DRAIN_TEST(the_owner_of_a_pod_that_was_skipped),

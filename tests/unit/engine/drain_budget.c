@@ -438,6 +438,23 @@ static void a_budget_that_goes_away_holds_nobody(void **state) {
     assert_wanted(w, "evict default/p0\nevict default/p1\n");
 }
 
+/* It says whom it waits for, and asks as soon as the operator has let go. */
+static void an_operator_lets_go(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "web", "w0", "{'metadata':{'labels':{'longhorn.io/component':'instance-manager'}}}");
+    dw_budget(w, "web", 0, 1, 1, 1);
+    dw_start(w, "w0", NULL);
+    dw_pass(w, SEC(5));
+    assert_wanted(w, "patch nodes w0\n");
+    assert_int_equal(
+        dw_told(w, "blocked StorageNotOkToStop default/web: Longhorn keeps this budget"), 1);
+    assert_int_equal(dw_told(w, "PDBUnsatisfiable"), 0);
+    dw_remove(w, &kind_pdb, "default", "web");
+    dw_settle(w);
+    assert_wanted(w, "evict default/web\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DRAIN_TEST(only_as_many_as_the_budget_allows_are_asked),
@@ -465,6 +482,7 @@ int main(void) {
         DRAIN_TEST(when_the_second_of_two_budgets_goes),
         DRAIN_TEST(a_budget_is_not_hopeless_because_we_just_used_it),
         DRAIN_TEST(a_budget_that_goes_away_holds_nobody),
+        DRAIN_TEST(an_operator_lets_go),
     };
     return cmocka_run_group_tests_name("engine/drain_budget", tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void what_is_denied_is_refused_and_not_touched(void **state) {
     assert_non_null(
         strstr(n->error, "kubevirt: virtual machine x/vm must leave by live migration"));
     assert_non_null(strstr(n->error, "its disk is not shared"));
-    assert_non_null(strstr(n->error, "--skip-check kubevirt"));
+    assert_non_null(strstr(n->error, "--skip-check kubevirt --reason WHY"));
     assert_int_equal(dw_asked(w, "patch nodes w0"), 0);
     assert_int_equal(dw_asked(w, "evict"), 0);
     assert_null(json_object_get(dw_at(dw_doc(w, &kind_node, NULL, "w0"), "spec"), "unschedulable"));
@@ -144,6 +144,50 @@ static void a_machine_that_leaves_is_waited_for(void **state) {
     drain_checks_changed(w->d);
     dw_pass(w, SEC(1)); /* not at once: what changes all the time is looked at once a second */
     assert_int_equal(dw_view(w, 0)->phase, DRAIN_DONE);
+}
+
+static unsigned blocked_events(const struct drain_world *w) {
+    unsigned n = 0;
+    for (size_t i = 0; i < w->open.len; i++)
+        n += w->open.p[i].verb == ACTION_CREATE && strstr(w->open.p[i].body, "\"DrainBlocked\"");
+    return n;
+}
+
+/* As everything else that lasts. */
+static void an_event_tells_of_a_wait_at_the_end(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    machine(w, "vm", "w0", true);
+    w->opts.keep_record = w->by_hand_minor = true;
+    dw_start(w, "w0", NULL);
+    dw_pass(w, SEC(50));
+    assert_int_equal(blocked_events(w), 0);
+    dw_pass(w, SEC(20));
+    assert_int_equal(dw_view(w, 0)->phase, DRAIN_DETACHING);
+    assert_int_equal(blocked_events(w), 1);
+    dw_pass(w, SEC(1200));
+    assert_int_equal(blocked_events(w), 1);
+}
+
+/* Before the cordon it is all there is to see of the drain: soon, and again. */
+static void events_tell_of_a_wait_before_the_cordon(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_node(w, "w1");
+    dw_node(w, "w2");
+    member(w, "w0", true);
+    member(w, "w1", false);
+    member(w, "w2", true);
+    w->opts.keep_record = w->by_hand_minor = true;
+    dw_start(w, "w0", NULL);
+    assert_int_equal(dw_view(w, 0)->phase, DRAIN_WAITING);
+    assert_int_equal(blocked_events(w), 0);
+    dw_pass(w, SEC(5));
+    assert_int_equal(blocked_events(w), 1);
+    dw_pass(w, SEC(500));
+    assert_int_equal(blocked_events(w), 1);
+    dw_pass(w, SEC(200));
+    assert_int_equal(blocked_events(w), 2);
 }
 
 /* Of three members one may be away; the next one when it is back. */
@@ -418,6 +462,8 @@ int main(void) {
         CHECKS_TEST(the_others_go_all_the_same),
         CHECKS_TEST(what_is_skipped_is_not_asked),
         CHECKS_TEST(a_machine_that_leaves_is_waited_for),
+        CHECKS_TEST(an_event_tells_of_a_wait_at_the_end),
+        CHECKS_TEST(events_tell_of_a_wait_before_the_cordon),
         CHECKS_TEST(one_after_the_other),
         CHECKS_TEST(a_drained_node_is_not_back),
         CHECKS_TEST(nodes_without_members_go_together),

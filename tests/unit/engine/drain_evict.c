@@ -933,7 +933,7 @@ static void a_dry_run_of_the_client_asks_nobody(void **state) {
     dw_node(w, "w0");
     dw_pod(w, "a", "w0", "{}");
     dw_pod(w, "b", "w0", "{}");
-    dw_budget(w, "web", 0, 2, 2, 2);
+    dw_budget(w, "web", 0, 1, 1, 2);
     w->opts.dry_run = DRY_RUN_CLIENT;
     w->opts.keep_record = true;
     dw_start(w, "w0", NULL);
@@ -963,6 +963,63 @@ static void a_dry_run_of_the_client_says_what_would_be_waited_for(void **state) 
     assert_true(dw_pod_view(w, "a")->blocked);
     assert_int_equal(dw_pod_view(w, "a")->blocker.code, BLOCKER_PDB_NO_BUDGET);
     assert_int_equal(dw_told(w, "it would be waited for: PDBNoBudget default/web: "), 1);
+}
+
+/* What nobody's patience helps is not said to be drained: the same that a plan calls never. */
+static void a_dry_run_of_the_client_meets_what_never_goes(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "free", "w0", "{'metadata':{'labels':{'app':'free'}}}");
+    dw_pod(w, "a", "w0", "{}");
+    dw_budget(w, "web", 1, 2, 1, 2);
+    dw_budget(w, "web2", 1, 2, 1, 2);
+    w->opts.dry_run = DRY_RUN_CLIENT;
+    dw_start(w, "w0", NULL);
+    assert_phase(w, 0, DRAIN_TIMED_OUT);
+    assert_wanted(w, "");
+    assert_string_equal(dw_view(w, 0)->error,
+                        "1 pod can never be evicted: default/a (MultiplePDBs default/a)");
+    assert_int_equal(dw_pod_view(w, "free")->state, DRAIN_POD_GONE);
+    assert_false(dw_pod_view(w, "free")->never);
+    assert_true(dw_pod_view(w, "a")->never);
+}
+
+/* Who plans knows more: that there is no room, and a budget runs dry because of that. */
+static void a_dry_run_of_the_client_meets_what_is_foreseen(void **state) {
+    struct drain_world *w = *state;
+    const struct drain_foreseen known[] = {
+        {"w0", "default", "a", BLOCKER_PDB_NO_BUDGET, "default/web", "it runs dry"},
+        {"w1", "default", "b", BLOCKER_PDB_NO_BUDGET, "default/web", "it runs dry"}};
+    dw_node(w, "w0");
+    dw_node(w, "w1");
+    dw_pod(w, "a", "w0", "{}");
+    dw_pod(w, "b", "w0", "{}"); /* of the other node it is known */
+    dw_pod(w, "c", "w1", "{}");
+    w->opts.dry_run = DRY_RUN_CLIENT;
+    w->opts.foreseen = known;
+    w->opts.n_foreseen = ARRAY_LEN(known);
+    dw_start(w, "w0", "w1", NULL);
+    assert_phase(w, 0, DRAIN_TIMED_OUT);
+    assert_phase(w, 1, DRAIN_DONE);
+    assert_string_equal(dw_pod_view(w, "a")->blocker.message, "it runs dry");
+    assert_false(dw_pod_view(w, "b")->never);
+    assert_wanted(w, "");
+}
+
+/* A rule that deletes in the end gets past any budget. */
+static void a_dry_run_of_the_client_knows_rules(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_budget(w, "web", 0, 2, 2, 2);
+    struct rules *r = rules_of(
+        w,
+        RULES "- {name: web, match: {namespaces: [default]}, escalate: [{after: 5m, to: delete}]}");
+    w->opts.dry_run = DRY_RUN_CLIENT;
+    dw_start(w, "w0", NULL);
+    assert_phase(w, 0, DRAIN_DONE);
+    assert_true(dw_pod_view(w, "a")->blocked);
+    rules_free(r);
 }
 
 static void a_dry_run_on_a_lost_node_says_so(void **state) {
@@ -1021,6 +1078,9 @@ int main(void) {
         DRAIN_TEST(a_dry_run_that_goes_well_changes_nothing),
         DRAIN_TEST(a_dry_run_of_the_client_asks_nobody),
         DRAIN_TEST(a_dry_run_of_the_client_says_what_would_be_waited_for),
+        DRAIN_TEST(a_dry_run_of_the_client_meets_what_never_goes),
+        DRAIN_TEST(a_dry_run_of_the_client_meets_what_is_foreseen),
+        DRAIN_TEST(a_dry_run_of_the_client_knows_rules),
         DRAIN_TEST(a_dry_run_on_a_lost_node_says_so),
         DRAIN_TEST(a_contradiction_that_lasts_is_said),
     };

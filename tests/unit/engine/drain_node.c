@@ -584,8 +584,11 @@ static void all_are_cordoned_before_anything_is_evicted(void **state) {
         dw_settle(&w);
         assert_phase(&w, 0, DRAIN_CHECKING);
         assert_int_equal(dw_asked(&w, "evict"), 0);
+        assert_false(dw_view(&w, 0)->blocked); /* they are cordoned one after the other */
         if (stuck) {
-            dw_pass(&w, SEC(6)); /* one that cannot be cordoned holds up nobody */
+            dw_pass(&w, SEC(2));
+            assert_true(dw_view(&w, 0)->blocked);
+            dw_pass(&w, SEC(4)); /* one that cannot be cordoned holds up nobody */
         } else {
             dw_patched(&w, dw_open(&w, ACTION_PATCH, "w1"), true);
             dw_settle(&w);

@@ -72,6 +72,40 @@ static void pods_and_several_resources_count(void **state) {
     assert_string_equal(str_get(&s->lack.lack), "500m cpu and 1024Mi memory and 1 pod");
 }
 
+/* What helps is told by what is in the way, on nodes that count. */
+static void each_reason_has_its_help(void **state) {
+    struct scene *s = *state;
+    const char *helps[FIT_HELPS];
+    node(s, "w1", "1", "1Gi", "10", "'taints':[{'key':'a','effect':'NoSchedule'}]");
+    node(s, "w2", "1", "1Gi", "10", "'unschedulable':true");
+    ask(s, "'cpu':'500m'", true);
+    assert_int_equal(fit_lack_help(&s->lack, helps), 1);
+    assert_string_equal(helps[0], "add a node without these taints, or let the pod tolerate them");
+    s->except = "w1";
+    ask(s, "'cpu':'500m'", true);
+    assert_int_equal(fit_lack_help(&s->lack, helps), 0);
+    for (unsigned code = FIT_NODE_NAME; code < FIT_CODES; code++) {
+        size_t n = fit_lack_help(&(struct fit_lack){.codes = UINT32_C(1) << code}, helps);
+        bool room = code == FIT_PODS || code == FIT_RESOURCE; /* has its own words */
+        assert_int_equal(n, !room && code != FIT_VOLUME_GONE);
+    }
+    assert_int_equal(fit_lack_help(&(struct fit_lack){.codes = UINT32_MAX}, helps), FIT_HELPS);
+    assert_non_null(strstr(helps[0], "in the zone of its volume"));
+}
+
+/* The node that is to be emptied is no candidate, however near. */
+static void the_node_that_is_emptied_does_not_count(void **state) {
+    struct scene *s = *state;
+    node(s, "w1", "2", "4Gi", "10", "");
+    node(s, "w2", "1", "4Gi", "10", "");
+    fit_put_pod(s->fit, pod(s, "full", "w1", "'cpu':'1500m'"));
+    s->except = "w1";
+    ask(s, "'cpu':'2'", true);
+    assert_int_equal(s->lack.short_of, 1);
+    assert_string_equal(s->lack.nearest, "w2");
+    assert_string_equal(str_get(&s->lack.lack), "1 cpu");
+}
+
 /* More cpu does not help against a selector. */
 static void other_reasons_are_not_a_lack(void **state) {
     struct scene *s = *state;
@@ -137,6 +171,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         LACK_TEST(the_nearest_is_named_with_what_it_lacks),
         LACK_TEST(pods_and_several_resources_count),
+        LACK_TEST(each_reason_has_its_help),
+        LACK_TEST(the_node_that_is_emptied_does_not_count),
         LACK_TEST(other_reasons_are_not_a_lack),
         LACK_TEST(a_cordon_is_looked_behind),
         LACK_TEST(behind_a_cordon_are_taints),

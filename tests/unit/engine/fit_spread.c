@@ -135,6 +135,28 @@ static void nodes_that_the_pod_cannot_use_are_left_out(void **state) {
     /* the taint goes: the same nodes, another answer */
     scene_node(s, "x", "'zone':'2','node':'x'");
     assert_why(s, "b", honor, SKEW);
+    /* a cordon that is played has one; whoever tolerates it counts the node */
+    fit_cordon_node(s->fit, "x", true);
+    assert_why(s, "b", plain, SKEW);
+    assert_fits(s, "b", honor);
+    assert_why(s, "x", honor, "!node(s) were unschedulable");
+    const char *bears = POD("'foo':''", "'tolerations':[{'operator':'Exists'}]," BY(
+                                            HARD("1", "node", FOO ",'nodeTaintsPolicy':'Honor'")));
+    assert_why(s, "b", bears, SKEW);
+    assert_fits(s, "x", bears);
+    fit_cordon_node(s->fit, "x", false);
+    assert_why(s, "b", honor, SKEW);
+    /* the end of a cordon takes away the taint that the node says it has */
+    scene_put(s, &kind_node,
+              "{'metadata':{'name':'x','labels':{'zone':'2','node':'x'}},'spec':{'unschedulable':"
+              "true,'taints':[{'key':'node.kubernetes.io/unschedulable','effect':'NoSchedule'}]},"
+              "'status':{'allocatable':{'pods':'9'}}}");
+    assert_fits(s, "b", honor);
+    fit_cordon_node(s->fit, "x", false);
+    assert_why(s, "b", honor, SKEW);
+    assert_fits(s, "x", honor);
+    scene_node(s, "x", "'zone':'2','node':'x'");
+    assert_fits(s, "x", honor);
 }
 
 static void domains_that_are_still_to_come_are_empty(void **state) {

@@ -148,17 +148,62 @@ static void a_record_of_a_newer_version_is_left_alone(void **state) {
     assert_null(keeper_slots(w->r[0].k));
 }
 
+/* Whoever was told to go may be on its way: nobody else is told meanwhile. */
 static void a_record_that_is_deleted_is_made_again(void **state) {
     struct kw *w = *state;
-    kw_nodes(w, "w1", NULL);
+    kw_nodes(w, "w1", "w2", NULL);
     kw_start(w);
     assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
     kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
     kw_pass(w, SEC(5));
-    assert_slots(w, "");
+    assert_slots(w, "w1 granted");
     assert_int_equal(kw_fence(w), 1);
-    assert_false(kw_is_cordoned(w, "w1")); /* of a holding that is over */
+    assert_true(kw_is_cordoned(w, "w1"));
+    assert_non_null(strstr(str_get(&w->told), "warning RecordLost w1: holds a slot"));
+    assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(30));
+    assert_string_equal(kw_slots(w), "w2 drained");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* Nobody knows any more how far they were, only that they were out: they stay so, and count. */
+static void a_record_that_nobody_knows_is_told_by_cordons(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
     assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    for (unsigned i = 0; i < w->n; i++)
+        kw_kill(w, i);
+    kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
+    kw_start(w);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 drained");
+    assert_int_equal(kw_fence(w), 1);
+    assert_true(kw_is_cordoned(w, "w1"));
+    assert_non_null(strstr(str_get(&w->told), "warning RecordLost w1: is cordoned for a slot"));
+    assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+    kw_reboot(w, "w1", 2); /* it was told, and had not gone yet */
+    assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_pass(w, SEC(30));
+    assert_string_equal(kw_slots(w), "w2 drained");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* One that had not been told, and asks no more, is given up like any other. */
+static void a_cordon_of_a_lost_record_is_lifted_when_nobody_asks(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    for (unsigned i = 0; i < w->n; i++)
+        kw_kill(w, i);
+    kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
+    kw_start(w);
+    kw_pass(w, SEC(3 * 3600));
+    assert_slots(w, "");
+    assert_false(kw_is_cordoned(w, "w1"));
 }
 
 static void writes_that_fail_are_made_good(void **state) {
@@ -248,6 +293,8 @@ struct client {
     int64_t next; /* monotonic */
     bool renounces;
     unsigned times; /* that it wants to go once more */
+    uint64_t asked,
+        told; /* versions of the server: of its last question, and of the one that was granted */
 };
 
 struct chaos {
@@ -272,6 +319,17 @@ static int64_t pick(struct chaos *c, int64_t n) {
                      kw_slots(&(c)->w));                                                           \
     } while (0)
 
+/* Pods that were there at that version already: one that comes later nobody can have known. */
+static unsigned old_pods_on(struct kw *w, const char *node, uint64_t version) {
+    unsigned n = 0;
+    const char *key;
+    json_t *doc;
+    json_object_foreach(w->docs, key, doc) n +=
+        str_starts(key, "pods/") && streq(dw_str(doc, "spec.nodeName"), node) &&
+        strtoull(dw_str(doc, "metadata.resourceVersion"), NULL, 10) <= version;
+    return n;
+}
+
 /* Whether the node may go, by what the server has: the oracle. */
 static bool is_safe(struct chaos *c, const struct client *one) {
     struct kw *w = &c->w;
@@ -285,7 +343,7 @@ static bool is_safe(struct chaos *c, const struct client *one) {
                strstr(kw_cordon(w, one->name), dw_str(slot, "id")) && kw_is_cordoned(w, one->name);
     }
     json_decref(record);
-    return safe && !kw_pods_on(w, one->name);
+    return safe && !old_pods_on(w, one->name, one->told);
 }
 
 static void check_all(struct chaos *c) {
@@ -320,6 +378,7 @@ static void client_reply(struct kw *w, unsigned replica, uint64_t ticket) {
         } else if (say == KEEPER_GO) {
             MUST(c, one->phase == ASKS || one->phase == TOLD);
             one->phase = TOLD;
+            one->told = one->asked;
             one->renounces = pick(c, 4) == 0;
             one->next = w->now.mono + (pick(c, 2) ? 0 : SEC(pick(c, 30)));
             c->granted++;
@@ -337,6 +396,7 @@ static void client_ask(struct chaos *c, struct client *one, enum keeper_question
             continue;
         one->replica = replica;
         one->ticket = kw_ask(&c->w, replica, one->name, question);
+        one->asked = c->w.version;
         one->next = c->w.now.mono + SEC(5); /* then it hangs up */
         return;
     }
@@ -393,7 +453,8 @@ static void kubelets_and_scheduler(struct chaos *c) {
         kw_renew(&c->w, one->name);
     else if (pick(c, 2))
         kw_status(&c->w, one->name, true, one->boot);
-    if (!kw_is_cordoned(&c->w, one->name) && !kw_pods_on(&c->w, one->name))
+    /* Also one that names its node, whatever that is cordoned for. */
+    if ((!kw_is_cordoned(&c->w, one->name) || !pick(c, 12)) && !kw_pods_on(&c->w, one->name))
         kw_pod(&c->w, one->name);
 }
 
@@ -582,8 +643,32 @@ static int seed_teardown(void **state) {
     return 0;
 }
 
+/* A label's value has 63 characters at most, a Policy's name many more. */
+static void a_policy_with_a_long_name(void **state) {
+    struct kw *w = *state;
+    static const char name[] =
+        "a23456789-b23456789-c23456789-d23456789-e23456789-f23456789-12.-4567890";
+    char map[128];
+    (void)snprintf(map, sizeof map, SLOTS_MAP "%s", name);
+    w->opts.policy = name;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+    kw_pass(w, SEC(5));
+    json_t *doc = kw_doc(w, &kind_config_map, KW_NS, map);
+    assert_non_null(doc);
+    json_t *labels = dw_at(doc, "metadata.labels");
+    assert_string_equal(json_string_value(json_object_get(labels, SLOTS_LABEL)),
+                        "a23456789-b23456789-c23456789-d23456789-e23456789-f23456789-12");
+    struct pool *pool = w->r[0].pool;
+    struct object *obj = kw_decode(pool, &kind_config_map, doc);
+    assert_string_equal(keeper_policy_of((const struct config_map *)obj), name);
+    object_free(&kind_config_map, pool, obj);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        KEEPER_TEST(a_policy_with_a_long_name),
         KEEPER_TEST(a_node_asks_goes_and_comes_back),
         cmocka_unit_test(a_new_leader_goes_on_from_every_state),
         cmocka_unit_test(a_new_leader_puts_back_from_every_state),
@@ -591,6 +676,8 @@ int main(void) {
         KEEPER_TEST(one_whose_term_is_over_is_told_at_once),
         KEEPER_TEST(a_record_of_a_newer_version_is_left_alone),
         KEEPER_TEST(a_record_that_is_deleted_is_made_again),
+        KEEPER_TEST(a_record_that_nobody_knows_is_told_by_cordons),
+        KEEPER_TEST(a_cordon_of_a_lost_record_is_lifted_when_nobody_asks),
         cmocka_unit_test(writes_that_fail_are_made_good),
         KEEPER_TEST(changes_are_told_once),
         KEEPER_TEST(nothing_to_do_costs_nothing),

@@ -27,6 +27,21 @@ static void of_two_who_ask_at_once_the_first_by_name_goes(void **state) {
     assert_false(kw_is_cordoned(w, "w2"));
 }
 
+/* By which a wish is told apart from one that an earlier boot has left. */
+static void whoever_waits_does_so_in_a_boot(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    assert_says(w, 1, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+    kw_pass(w, SEC(1));
+    json_t *record = kw_record(w);
+    json_t *wish = json_array_get(json_object_get(record, "waiting"), 0);
+    assert_string_equal(dw_str(wish, "node"), "w2");
+    assert_string_equal(dw_str(wish, "boot"), "boot-1");
+    json_decref(record);
+}
+
 static void a_holder_asks_again_anywhere(void **state) {
     struct kw *w = *state;
     kw_nodes(w, "w1", NULL);
@@ -81,10 +96,12 @@ static void a_read_that_began_before_does_not_count(void **state) {
     r->frozen = true; /* by hand from here on */
     uint64_t first = kw_ask(w, 1, "w1", KEEPER_MAY_GO);
     kw_step(r);
-    assert_int_equal(r->calls.len, 1);
-    kw_perform(w, &r->calls.p[0]); /* granted, it says */
+    assert_int_equal(r->calls.len, 2); /* the record, and the stop of everything */
+    kw_perform(w, &r->calls.p[0]);     /* granted, it says */
+    kw_perform(w, &r->calls.p[1]);
     assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
     uint64_t second = kw_ask(w, 1, "w1", KEEPER_MAY_GO);
+    kw_deliver(r, 0);
     kw_deliver(r, 0);
     r->frozen = false;
     r->late[KW_MAPS] = true;
@@ -172,6 +189,27 @@ static void a_cordon_that_is_refused_is_said(void **state) {
                         "pods still evicting: the node cannot be cordoned: the test says no");
 }
 
+/* Nothing is drained of which nobody can be told: that is no answer to give. */
+static void a_record_that_cannot_be_written_is_said(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    assert_null(keeper_refused(w->r[0].k));
+    fail_next(w, ACTION_PATCH, &kind_config_map, KUBE_FORBIDDEN, 1000);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct kw_reply *r = kw_answer(w, i, "w1", KEEPER_MAY_GO);
+        assert_int_equal(r->say, KEEPER_TROUBLE);
+        assert_non_null(strstr(r->text, "cannot be written: the test says no"));
+        assert_string_equal(keeper_refused(w->r[i].k), r->text);
+    }
+    w->fault.times = 0;
+    kw_pass(w, SEC(60)); /* it is tried again */
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_pass(w, SEC(60)); /* the other one has nothing to write any more */
+    assert_null(keeper_refused(w->r[0].k));
+    assert_null(keeper_refused(w->r[1].k));
+}
+
 static void one_who_hangs_up_is_not_answered(void **state) {
     struct kw *w = *state;
     kw_nodes(w, "w1", NULL);
@@ -183,7 +221,47 @@ static void one_who_hangs_up_is_not_answered(void **state) {
     assert_false(kw_reply(w, ticket)->there);
 }
 
+/* Nor is its wish written; that of another one who asks for the same node is. */
+static void one_who_hangs_up_wishes_nothing(void **state) {
+    struct kw *w = *state;
+    struct kw_replica *r = &w->r[1];
+    kw_nodes(w, "w1", "w2", "w3", NULL);
+    w->opts.max.value = 2;
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_pass(w, SEC(5));
+    fail_next(w, ACTION_PATCH, &kind_config_map, KUBE_SERVER_ERROR, 1);
+    uint64_t gone = kw_ask(w, 1, "w2", KEEPER_MAY_GO), also = kw_ask(w, 1, "w3", KEEPER_MAY_GO);
+    kw_ask(w, 1, "w3", KEEPER_MAY_GO);
+    kw_step(r); /* it is being written */
+    keeper_cancel(r->k, gone);
+    keeper_cancel(r->k, also);
+    kw_pass(w, SEC(5));
+    assert_int_equal(w->fault.times, 0);
+    assert_slots(w, "w1 granted, w3 granted");
+}
+
 /* --- wishes that outlive those who had them --- */
+
+/* What was asked in one boot and is written in the next is of the first: it has had what it wanted.
+ */
+static void a_wish_is_of_the_boot_that_it_was_made_in(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    fail_next(w, ACTION_PATCH, &kind_config_map, KUBE_SERVER_ERROR, 100000);
+    assert_says(w, 1, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+    kw_reboot(w, "w2", 2);
+    w->fault.times = 0;
+    kw_pass(w, SEC(10));
+    assert_slots(w, "w1 granted; w2");
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(10));
+    assert_false(kw_is_cordoned(w, "w2"));
+    kw_pass(w, SEC(120));
+    assert_slots(w, "");
+}
 
 static void one_that_was_frozen_notes_nothing(void **state) {
     struct kw *w = *state;
@@ -225,6 +303,24 @@ static void the_first_report_leaves_the_mark(void **state) {
     assert_slots(w, "");
 }
 
+/* And one whose mark says something else has it set right; what is cordoned is left alone. */
+static void a_mark_that_is_left_over_is_set_right(void **state) {
+    struct kw *w = *state;
+    w->opts.seed_marks = true;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_edit(w, &kind_node, NULL, "w1",
+            "{'metadata':{'annotations':{'" SEED_MARK "':'Rebooting'}}}");
+    kw_edit(w, &kind_node, NULL, "w2",
+            "{'metadata':{'annotations':{'" SEED_MARK "':'Rebooting','" CORDON_ANNOTATION
+            "':'{}'}},'spec':{'unschedulable':true}}");
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    assert_string_equal(kw_mark(w, "w1"), SEED_READY);
+    assert_says(w, 0, "w2", KEEPER_STEADY, KEEPER_NOTED);
+    assert_string_equal(kw_mark(w, "w2"), SEED_REBOOTING);
+    assert_slots(w, "");
+}
+
 static void whoever_reports_waits_no_longer(void **state) {
     struct kw *w = *state;
     kw_nodes(w, "w1", "w2", NULL);
@@ -241,6 +337,21 @@ static void whoever_reports_waits_no_longer(void **state) {
 }
 
 /* It has hung up, and reports to another one: the two do not write against each other. */
+/* What somebody else wants done to its node is not its to take back. */
+static void a_report_leaves_the_wishes_of_others(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_put(w, &kind_maintenance,
+           "{'metadata':{'name':'m1','uid':'uid-m1'},'spec':{'node':'w2','operation':'Drain'}}");
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 granted; w2");
+    for (unsigned i = 0; i < w->n; i++)
+        assert_says(w, i, "w2", KEEPER_STEADY, KEEPER_NOTED);
+    assert_slots(w, "w1 granted; w2");
+}
+
 static void one_that_asks_here_and_reports_there(void **state) {
     struct kw *w = *state;
     kw_nodes(w, "w1", NULL);
@@ -311,9 +422,59 @@ static void a_report_of_one_that_holds_nothing(void **state) {
     assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_TROUBLE); /* it may hold one by now */
 }
 
+/* Whether the report is answered by what is known already: no answer of the server comes. */
+static bool is_noted_at_once(struct kw *w, unsigned replica, const char *node) {
+    uint64_t ticket = kw_ask(w, replica, node, KEEPER_STEADY);
+    kw_step(&w->r[replica]);
+    bool there = kw_reply(w, ticket)->there;
+    if (there)
+        assert_int_equal(kw_reply(w, ticket)->say, KEEPER_NOTED);
+    kw_settle(w);
+    return there;
+}
+
+/* Whoever leads knows of every slot, and has read the record a moment ago. */
+static void whoever_leads_needs_no_read_for_those_that_hold_nothing(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", "w3", "w4", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w3", KEEPER_MAY_GO, KEEPER_GO);
+    assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+    kw_edit(w, &kind_node, NULL, "w4", "{'spec':{'unschedulable':true}}");
+    kw_pass(w, SEC(5));
+    assert_false(is_noted_at_once(w, 0, "w1")); /* reads */
+    assert_true(is_noted_at_once(w, 0, "w1"));
+    assert_false(is_noted_at_once(w, 1, "w1")); /* does not lead */
+    assert_false(is_noted_at_once(w, 1, "w1"));
+    assert_false(is_noted_at_once(w, 0, "w4")); /* is cordoned */
+    assert_false(is_noted_at_once(w, 0, "w2")); /* waits for one */
+    assert_false(is_noted_at_once(w, 0, "w3")); /* holds a slot */
+}
+
+/* What was read is believed for a second, and read again before that is over. */
+static void a_report_needs_a_record_that_is_fresh(void **state) {
+    static const struct {
+        int64_t age;
+        bool at_once, reads;
+    } cases[] = {{MSEC(400), true, false}, {MSEC(600), true, true}, {MSEC(1100), false, true}};
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        kw_pass(w, SEC(5));
+        assert_false(is_noted_at_once(w, 0, "w1"));
+        w->now.mono += cases[i].age;
+        w->now.wall += cases[i].age;
+        str_reset(&w->wanted);
+        assert_int_equal(is_noted_at_once(w, 0, "w1"), cases[i].at_once);
+        assert_int_equal(dw_count(&w->wanted, "read configmaps") > 0, cases[i].reads);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         KEEPER_TEST(of_two_who_ask_at_once_the_first_by_name_goes),
+        KEEPER_TEST(whoever_waits_does_so_in_a_boot),
         KEEPER_TEST(a_holder_asks_again_anywhere),
         KEEPER_TEST(a_grant_is_read_before_it_is_said),
         KEEPER_TEST(a_grant_that_cannot_be_read_is_not_said),
@@ -324,15 +485,22 @@ int main(void) {
         KEEPER_TEST(how_far_the_drain_is),
         KEEPER_TEST(what_blocks_it_is_said),
         KEEPER_TEST(a_cordon_that_is_refused_is_said),
+        KEEPER_TEST(a_record_that_cannot_be_written_is_said),
         KEEPER_TEST(one_who_hangs_up_is_not_answered),
+        KEEPER_TEST(one_who_hangs_up_wishes_nothing),
+        KEEPER_TEST(a_wish_is_of_the_boot_that_it_was_made_in),
         KEEPER_TEST(one_that_was_frozen_notes_nothing),
         KEEPER_TEST(what_could_not_be_noted_for_long_is_not),
         KEEPER_TEST(the_first_report_leaves_the_mark),
+        KEEPER_TEST(a_mark_that_is_left_over_is_set_right),
         KEEPER_TEST(whoever_reports_waits_no_longer),
+        KEEPER_TEST(a_report_leaves_the_wishes_of_others),
         KEEPER_TEST(one_that_asks_here_and_reports_there),
         cmocka_unit_test(a_report_is_written_before_it_is_answered),
         KEEPER_TEST(a_report_of_one_that_is_not_ready),
         KEEPER_TEST(a_report_of_one_that_holds_nothing),
+        KEEPER_TEST(whoever_leads_needs_no_read_for_those_that_hold_nothing),
+        KEEPER_TEST(a_report_needs_a_record_that_is_fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,9 +81,9 @@ static void a_drained_slot_that_nobody_asks_for_is_put_back(void **state) {
     struct kw *w = *state;
     draining(w);
     kw_delete(w, &kind_pod, "default", "p1");
-    kw_pass(w, SEC(1700));
+    kw_pass(w, SEC(700));
     assert_slots(w, "w1 drained");
-    kw_pass(w, SEC(200));
+    kw_pass(w, SEC(60));
     assert_slots(w, "");
     assert_false(kw_is_cordoned(w, "w1"));
 }
@@ -170,6 +170,33 @@ static void one_that_somebody_uncordons_when_it_is_drained(void **state) {
     assert_false(kw_is_cordoned(w, "w1"));
 }
 
+/* Ours was lifted: the next one is theirs. */
+static void what_people_cordon_after_they_have_uncordoned_it_stays(void **state) {
+    for (int again = 0; again < 2; again++) {
+        struct kw *w = *state;
+        if (again) {
+            kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+            kw_pass(w, SEC(5));
+            assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+        } else {
+            granted(w);
+        }
+        kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+        kw_pass(w, SEC(5));
+        assert_slots(w, "w1 granted");
+        assert_false(kw_is_cordoned(w, "w1"));
+        assert_non_null(strstr(kw_cordon(w, "w1"), "\"before\":true"));
+        assert_int_equal(kw_answer(w, 0, "w1", KEEPER_MAY_GO)->say, KEEPER_BLOCKED);
+        if (!again)
+            kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':true}}");
+        kw_reboot(w, "w1", again ? 3 : 2);
+        kw_pass(w, SEC(30));
+        assert_slots(w, "");
+        assert_string_equal(kw_cordon(w, "w1"), "");
+        assert_int_equal(kw_is_cordoned(w, "w1"), !again);
+    }
+}
+
 static void a_node_that_is_deleted_gives_its_slot_back(void **state) {
     struct kw *w = *state;
     granted(w);
@@ -244,6 +271,83 @@ static void what_others_hold_stays_cordoned(void **state) {
     assert_null(strstr(kw_cordon(w, "w1"), "slot:"));
 }
 
+/* "true slot:slipway-system/default": what it says, and for which holding we have said so; "- -"
+ * for neither. */
+static const char *autoscaler(struct kw *w, const char *node) {
+    static char text[128];
+    const json_t *meta = json_object_get(kw_doc(w, &kind_node, NULL, node), "metadata");
+    const json_t *annotations = json_object_get(meta, "annotations");
+    const char *mark = json_string_value(json_object_get(annotations, AUTOSCALER_MARK));
+    const char *kept = json_string_value(json_object_get(annotations, KEEPER_KEPT));
+    snprintf(text, sizeof text, "%s %.28s", mark ? mark : "-", kept ? kept : "-");
+    return text;
+}
+
+static void the_autoscaler_is_told_to_leave_it_alone(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    assert_string_equal(autoscaler(w, "w1"), "true slot:slipway-system/default:");
+    assert_string_equal(autoscaler(w, "w2"), "- -");
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+    assert_string_equal(autoscaler(w, "w1"), "- -");
+}
+
+/* What somebody has said before stays, and so does what somebody says meanwhile. */
+static void what_others_have_told_the_autoscaler_stays(void **state) {
+    static const struct {
+        const char *before, *meanwhile, *held, *after;
+    } cases[] = {{"true", NULL, "true -", "true -"},
+                 {"false", NULL, "false -", "false -"},
+                 {NULL, "false", "false slot:slipway-system/default:", "false -"}};
+    struct kw *w = *state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        if (i) {
+            kw_done(w);
+            kw_init(w, 1);
+        }
+        kw_nodes(w, "w1", "w2", NULL);
+        if (cases[i].before)
+            kw_edit(w, &kind_node, NULL, "w1", "{'metadata':{'annotations':{'%s':'%s'}}}",
+                    AUTOSCALER_MARK, cases[i].before);
+        kw_start(w);
+        assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+        if (cases[i].meanwhile)
+            kw_edit(w, &kind_node, NULL, "w1", "{'metadata':{'annotations':{'%s':'%s'}}}",
+                    AUTOSCALER_MARK, cases[i].meanwhile);
+        assert_string_equal(autoscaler(w, "w1"), cases[i].held);
+        kw_set_time(w, w->now.mono + SEC(30));
+        kw_reboot(w, "w1", 2);
+        kw_pass(w, SEC(5));
+        assert_slots(w, "");
+        assert_string_equal(autoscaler(w, "w1"), cases[i].after);
+    }
+}
+
+/* Whoever uncordons it does not know of that; and neither does one who was killed before. */
+static void what_the_autoscaler_was_told_is_not_left_behind(void **state) {
+    struct kw *w = *state;
+    draining(w);
+    kw_edit(w, &kind_node, NULL, "w1",
+            "{'spec':{'unschedulable':null},'metadata':{'annotations':{'" CORDON_ANNOTATION
+            "':null}}}");
+    kw_pass(w, SEC(10));
+    assert_slots(w, "");
+    assert_string_equal(autoscaler(w, "w1"), "- -");
+    kw_edit(w, &kind_node, NULL, "w2",
+            "{'metadata':{'annotations':{'" AUTOSCALER_MARK "':'true','" KEEPER_KEPT
+            "':'slot:default:of-before'}}}");
+    kw_pass(w, SEC(10));
+    assert_string_equal(autoscaler(w, "w2"), "- -");
+    kw_edit(w, &kind_node, NULL, "w2",
+            "{'metadata':{'annotations':{'" AUTOSCALER_MARK "':'true','" KEEPER_KEPT
+            "':'slot:other:1'}}}"); /* of another policy */
+    kw_pass(w, SEC(10));
+    assert_string_equal(autoscaler(w, "w2"), "true slot:other:1");
+}
+
 static void the_marks_of_the_seed_are_kept(void **state) {
     struct kw *w = *state;
     w->opts.seed_marks = true;
@@ -265,6 +369,7 @@ static void the_node_is_read_then_the_record_then_it_is_written(void **state) {
     assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
     assert_non_null(strstr(str_get(&w->wanted), "read nodes w1\n"
                                                 "read configmaps slipway-slots-default\n"
+                                                "read configmaps slipway-pause\n"
                                                 "patch nodes w1\n"));
 }
 
@@ -303,8 +408,49 @@ static void a_drain_that_failed_is_begun_again(void **state) {
     assert_int_equal(kw_pods_on(w, "w1"), 0);
 }
 
+/* The slot is kept until the node has been back, and Ready, for a while. */
+static void a_slot_is_free_when_the_node_has_settled(void **state) {
+    struct kw *w = *state;
+    w->opts.settle = SEC(300);
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(1));
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_renew(w, "w1");
+    kw_pass(w, SEC(200));
+    assert_slots(w, "w1 returned");
+    assert_false(kw_is_cordoned(w, "w1"));
+    assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+    kw_status(w, "w1", false, 2); /* it was too early */
+    kw_pass(w, SEC(200));
+    kw_status(w, "w1", true, 2);
+    kw_pass(w, SEC(200));
+    assert_true(strstr(kw_slots(w), "w1 returned"));
+    kw_pass(w, SEC(110));
+    assert_null(strstr(kw_slots(w), "w1"));
+}
+
+/* One that was let go before anybody was told to go has nothing to settle. */
+static void what_was_not_granted_need_not_settle(void **state) {
+    struct kw *w = *state;
+    w->opts.settle = SEC(300);
+    w->lazy_pods = true;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 taken");
+    assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        KEEPER_TEST(a_slot_is_free_when_the_node_has_settled),
+        KEEPER_TEST(what_was_not_granted_need_not_settle),
         KEEPER_TEST(a_report_without_a_reboot_is_not_believed_at_once),
         KEEPER_TEST(ready_is_believed_when_something_has_moved),
         KEEPER_TEST(one_that_comes_back_without_a_report_is_released),
@@ -317,11 +463,15 @@ int main(void) {
         KEEPER_TEST(what_is_left_of_an_earlier_drain_does_not_count),
         KEEPER_TEST(one_that_somebody_uncordons_while_it_is_drained),
         KEEPER_TEST(one_that_somebody_uncordons_when_it_is_drained),
+        KEEPER_TEST(what_people_cordon_after_they_have_uncordoned_it_stays),
         KEEPER_TEST(a_node_that_is_deleted_gives_its_slot_back),
         KEEPER_TEST(a_node_that_is_made_anew_gets_nothing_of_the_old_one),
         KEEPER_TEST(a_cordon_of_a_holding_that_is_over_is_swept),
         KEEPER_TEST(cordons_of_others_are_not),
         KEEPER_TEST(what_others_hold_stays_cordoned),
+        KEEPER_TEST(the_autoscaler_is_told_to_leave_it_alone),
+        KEEPER_TEST(what_others_have_told_the_autoscaler_stays),
+        KEEPER_TEST(what_the_autoscaler_was_told_is_not_left_behind),
         KEEPER_TEST(the_marks_of_the_seed_are_kept),
         KEEPER_TEST(the_node_is_read_then_the_record_then_it_is_written),
         KEEPER_TEST(a_cordon_that_is_not_wanted_any_more_is_not_written),

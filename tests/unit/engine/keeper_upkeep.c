@@ -1,106 +1,9 @@
 /* Tests of src/engine/keeper_upkeep.c: maintenances with an object of their own. */
 #include "engine/keeper.h"
 
-#include "support/keeper_world.h"
+#include "engine/stop.h"
 
-#define WAY_THERE "Queued Draining Granted Operating"
-#define WAY_BACK  "Returning Restoring Uncordoning Settling Complete"
-
-static json_t *doc_of(struct kw *w, const char *name) {
-    return kw_doc(w, &kind_maintenance, NULL, name);
-}
-
-static void upkeep(struct kw *w, const char *name, const char *node, const char *operation) {
-    kw_put(w, &kind_maintenance,
-           "{'metadata':{'name':'%s','uid':'uid-%s','generation':1},'spec':{'node':'%s',"
-           "'operation':'%s','policy':'default'}}",
-           name, name, node, operation);
-}
-
-static void say(struct kw *w, const char *name, const char *word) {
-    kw_edit(w, &kind_maintenance, NULL, name,
-            "{'metadata':{'annotations':{'" OWN_WORD_ANNOTATION "':'%s'}}}", word);
-}
-
-static const char *word_of(struct kw *w, const char *name) {
-    json_t *annotations = dw_at(doc_of(w, name), "metadata.annotations");
-    return strna(json_string_value(json_object_get(annotations, OWN_WORD_ANNOTATION)));
-}
-
-static void pause_it(struct kw *w, const char *name, bool paused) {
-    kw_edit(w, &kind_maintenance, NULL, name, "{'spec':{'paused':%s}}", paused ? "true" : "false");
-}
-
-static const char *phase(struct kw *w, const char *name) {
-    json_t *doc = doc_of(w, name);
-    return doc ? dw_str(doc, "status.phase") : "gone";
-}
-
-#define assert_in(w, name, text) assert_string_equal(phase(w, name), text)
-
-/* Where it has been, in order. Valid until the next call. */
-static const char *journal(struct kw *w, const char *name) {
-    static char text[512];
-    size_t i, at = 0;
-    json_t *one;
-    text[0] = '\0';
-    json_array_foreach(dw_at(doc_of(w, name), "status.journal"), i, one) at +=
-        (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? " " : "", dw_str(one, "to"));
-    return text;
-}
-
-static unsigned operations(struct kw *w, const char *name) {
-    _cleanup_free_ char *line = xasprintf("%s\n", name);
-    return dw_count(&w->operated, line);
-}
-
-/* Round by round, until it is there. */
-static void until(struct kw *w, const char *name, const char *want) {
-    for (unsigned i = 0; i < 1000 && !streq(phase(w, name), want); i++) {
-        for (unsigned j = 0; j < w->n; j++)
-            kw_round(&w->r[j]);
-        kw_set_time(w, w->now.mono + MSEC(5));
-    }
-    assert_in(w, name, want);
-}
-
-static void come_back(struct kw *w, const char *node) {
-    kw_set_time(w, w->now.mono + SEC(30));
-    kw_reboot(w, node, 2);
-    kw_pass(w, SEC(5));
-}
-
-static void start(struct kw *w, const char *operation) {
-    kw_nodes(w, "w1", "w2", NULL);
-    kw_start(w);
-    upkeep(w, "m1", "w1", operation);
-}
-
-static void operating(struct kw *w) {
-    start(w, "Reboot");
-    kw_pass(w, SEC(5));
-    assert_in(w, "m1", "Operating");
-    assert_int_equal(operations(w, "m1"), 1);
-}
-
-static void halted(struct kw *w) {
-    operating(w);
-    keeper_operated(w->r[0].k, "m1", "the plug does not answer");
-    kw_pass(w, SEC(5));
-    assert_in(w, "m1", "Halted");
-}
-
-/* Nothing of it is left, but maybe its object. */
-static void assert_put_back(struct kw *w, const char *node) {
-    assert_slots(w, "");
-    assert_false(kw_is_cordoned(w, node));
-    assert_string_equal(kw_cordon(w, node), "");
-}
-
-static void next_leader(struct kw *w) {
-    kw_kill(w, 0);
-    keeper_lead(w->r[1].k, 2);
-}
+#include "support/upkeep_world.h"
 
 static void a_reboot_from_its_beginning_to_its_end(void **state) {
     struct kw *w = *state;
@@ -144,6 +47,40 @@ static void a_drain_is_held_until_it_is_deleted(void **state) {
     assert_in(w, "m1", "gone");
     assert_put_back(w, "w1");
     assert_int_equal(w->operated.len, 0);
+}
+
+/* It was held for somebody who may have turned it off and on. */
+static void a_drain_whose_node_has_rebooted_can_be_deleted(void **state) {
+    struct kw *w = *state;
+    start(w, "Drain");
+    until(w, "m1", "Granted");
+    come_back(w, "w1");
+    assert_in(w, "m1", "Granted");
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "gone");
+    assert_put_back(w, "w1");
+}
+
+/* A FleetLock client on a node that somebody else is at work on: it neither goes nor lets go. */
+static void a_node_in_other_hands_is_not_its_clients(void **state) {
+    struct kw *w = *state;
+    start(w, "Drain");
+    until(w, "m1", "Granted");
+    for (unsigned i = 0; i < w->n; i++) {
+        const struct kw_reply *r = kw_answer(w, i, "w1", KEEPER_MAY_GO);
+        assert_int_equal(r->say, KEEPER_BLOCKED);
+        assert_string_equal(r->text, "the node is out of service for maintenance/m1: Drain");
+        assert_int_equal(kw_answer(w, i, "w1", KEEPER_STEADY)->say, KEEPER_NOTED);
+        assert_slots(w, "w1 granted");
+    }
+    kw_edit(w, &kind_maintenance, NULL, "m1",
+            "{'spec':{'operation':'Reboot','executor':{"
+            "'fleetlock':{}}}}");
+    kw_settle(w);
+    assert_int_equal(kw_answer(w, 0, "w1", KEEPER_MAY_GO)->say, KEEPER_GO);
+    (void)kw_answer(w, 0, "w1", KEEPER_STEADY);
+    assert_slots(w, "w1 steady");
 }
 
 /* --- deletion --- */
@@ -260,6 +197,52 @@ static void an_object_that_is_torn_away(void **state) {
 }
 
 /* Two of them at once, and a third wants the node of the first. */
+static void an_object_that_is_torn_away_while_it_is_written(void **state) {
+    struct kw *w = *state;
+    struct kw_replica *r = &w->r[0];
+    start(w, "Drain");
+    until(w, "m1", "Granted");
+    kw_put(w, &kind_maintenance,
+           "{'metadata':{'name':'m2','uid':'uid-m2'},'spec':{'node':'w2','operation':'Drain'}}");
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    while (kw_show_one(r, KW_UPKEEPS)) {
+    }
+    kw_step(r); /* its next phase is on its way */
+    assert_true(r->calls.len > 0);
+    kw_delete(w, &kind_maintenance, NULL, "m1");
+    while (kw_show_one(r, KW_UPKEEPS)) {
+    }
+    kw_step(r); /* and its slot is looked at */
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "gone");
+    assert_in(w, "m2", "Granted"); /* the node was only held drained */
+    assert_slots(w, "w2 granted");
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* Its node was told to go, for all that is known: only its new boot, or somebody, frees the slot.
+ */
+static void an_object_that_is_torn_away_from_a_node_that_was_told_to_go(void **state) {
+    struct kw *w = *state;
+    operating(w);
+    kw_delete(w, &kind_maintenance, NULL, "m1");
+    kw_pass(w, SEC(86400));
+    assert_slots(w, "w1 granted");
+    come_back(w, "w1");
+    assert_put_back(w, "w1");
+}
+
+/* As one that was frozen would leave it. */
+static void one_that_is_over_keeps_no_slot(void **state) {
+    struct kw *w = *state;
+    start(w, "Drain");
+    until(w, "m1", "Granted");
+    kw_edit(w, &kind_maintenance, NULL, "m1", "{'status':{'phase':'Failed','reason':'PutBack'}}");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Failed");
+    assert_put_back(w, "w1");
+}
+
 static void several_objects_that_are_torn_away(void **state) {
     struct kw *w = *state;
     w->opts.max.value = 2;
@@ -336,13 +319,331 @@ static void retry_does_it_once_more(void **state) {
     assert_int_equal(operations(w, "m1"), 2);
     assert_string_equal(word_of(w, "m1"), "");
     keeper_operated(w->r[0].k, "m1", "again");
-    kw_pass(w, SEC(5));
+    kw_pass(w, SEC(60));
     assert_in(w, "m1", "Halted"); /* one word, one try */
     say(w, "m1", "retry");
     kw_pass(w, SEC(5));
     come_back(w, "w1");
     assert_in(w, "m1", "Complete");
     assert_int_equal(operations(w, "m1"), 3);
+}
+
+static void stop_all(struct kw *w) {
+    kw_put(w, &kind_config_map,
+           "{'metadata':{'namespace':'" KW_NS "','name':'" STOP_MAP "','labels':{'" SLOTS_LABEL
+           "':'stop'}}}");
+}
+
+static void retry_waits_for_the_end_of_a_stop(void **state) {
+    struct kw *w = *state;
+    halted(w);
+    stop_all(w);
+    say(w, "m1", "retry");
+    kw_pass(w, SEC(3600));
+    assert_in(w, "m1", "Halted");
+    assert_int_equal(operations(w, "m1"), 1);
+    assert_non_null(strstr(blocker(w, "m1", "message"), "heard when it is paused no more"));
+    kw_delete(w, &kind_config_map, KW_NS, STOP_MAP);
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Operating");
+    assert_int_equal(operations(w, "m1"), 2);
+}
+
+/* Its phase says that it has begun; the stop came before the command. */
+static void a_stop_right_before_the_command(void **state) {
+    struct kw *w = *state;
+    start(w, "Reboot");
+    until(w, "m1", "Operating");
+    assert_int_equal(operations(w, "m1"), 0);
+    stop_all(w);
+    kw_pass(w, SEC(7200));
+    assert_in(w, "m1", "Operating");
+    assert_int_equal(operations(w, "m1"), 0);
+    assert_string_equal(blocker(w, "m1", "code"), "ManualHold");
+    kw_delete(w, &kind_config_map, KW_NS, STOP_MAP);
+    kw_pass(w, SEC(5));
+    assert_int_equal(operations(w, "m1"), 1);
+    come_back(w, "w1");
+    assert_in(w, "m1", "Complete");
+}
+
+/* The same, and it is deleted meanwhile: nobody knows that there was no command before. */
+static void deleted_right_before_the_command(void **state) {
+    struct kw *w = *state;
+    start(w, "Reboot");
+    until(w, "m1", "Operating");
+    stop_all(w);
+    kw_settle(w);
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    kw_delete(w, &kind_config_map, KW_NS, STOP_MAP);
+    kw_pass(w, SEC(3600));
+    assert_in(w, "m1", "gone");
+    assert_put_back(w, "w1");
+    assert_int_equal(operations(w, "m1"), 0);
+}
+
+/* --- a client that is told while it is undone --- */
+
+/* Drained, for a client that has not asked; the leader hears no more of the record. */
+static void drained_for_a_client(struct kw *w) {
+    start(w, "Reboot");
+    kw_edit(w, &kind_maintenance, NULL, "m1", "{'spec':{'executor':{'fleetlock':{}}}}");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Drained");
+    w->r[0].late[KW_MAPS] = true;
+}
+
+/* Whatever ends it there: the grant stands until the node has gone, or reports. */
+static void assert_undone_too_late(struct kw *w) {
+    until(w, "m1", "Undoing");
+    w->r[0].late[KW_MAPS] = false;
+    kw_pass(w, SEC(60));
+    assert_in(w, "m1", "Granted");
+    assert_string_equal(reason(w, "m1"), "GrantedMeanwhile");
+    assert_slots(w, "w1 granted");
+    come_back(w, "w1");
+    assert_slots(w, "");
+}
+
+static void told_while_somebody_uncordons(void **state) {
+    struct kw *w = *state;
+    drained_for_a_client(w);
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+    assert_undone_too_late(w);
+    assert_in(w, "m1", "Complete");
+}
+
+static void told_while_it_is_deleted(void **state) {
+    struct kw *w = *state;
+    drained_for_a_client(w);
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    assert_undone_too_late(w);
+    assert_in(w, "m1", "gone");
+}
+
+/* Told, and it has reported without having rebooted, before whoever leads knew of either: it may
+ * still be about to go, and keeps its slot for as long as any other that has reported so. */
+static void told_and_reported(struct kw *w, unsigned leader) {
+    drained_for_a_client(w);
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+    if (leader)
+        next_leader(w);
+    else
+        until(w, "m1", "Undoing");
+    w->r[0].late[KW_MAPS] = false;
+    kw_pass(w, SEC(240));
+    assert_in(w, "m1", "Granted");
+    assert_slots(w, "w1 steady");
+    kw_renew(w, "w1");
+    kw_pass(w, SEC(120));
+    assert_in(w, "m1", "Cancelled");
+    assert_string_equal(reason(w, "m1"), "SameBoot");
+    assert_put_back(w, "w1");
+}
+
+static void told_and_reported_before_a_leader_came(void **state) {
+    told_and_reported(*state, 1);
+}
+
+static void told_and_reported_while_somebody_uncordons(void **state) {
+    told_and_reported(*state, 0);
+}
+
+/* Its object is taken away by force, and it does not reboot: its report is heard. */
+static void told_and_left_alone(void **state) {
+    struct kw *w = *state;
+    drained_for_a_client(w);
+    w->r[0].late[KW_MAPS] = false;
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_delete(w, &kind_maintenance, NULL, "m1");
+    kw_pass(w, SEC(60));
+    assert_slots(w, "w1 granted");
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_BLOCKED);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_TROUBLE); /* the watch may be late */
+    assert_slots(w, "w1 granted");
+    assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    assert_slots(w, "w1 steady");
+    kw_renew(w, "w1");
+    kw_pass(w, SEC(600));
+    assert_put_back(w, "w1");
+}
+
+/* A new leader has not heard of the object yet: what it holds is not taken away. */
+static void a_leader_that_does_not_know_it_yet(void **state) {
+    struct kw *w = *state;
+    w->r[1].late[KW_UPKEEPS] = true;
+    start(w, "Drain");
+    until(w, "m1", "Granted");
+    next_leader(w);
+    kw_pass(w, SEC(600));
+    assert_in(w, "m1", "Granted");
+    assert_slots(w, "w1 granted");
+    w->r[1].late[KW_UPKEEPS] = false;
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Granted");
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "gone");
+    assert_put_back(w, "w1");
+}
+
+/* Its policy has changed, and it is kept by a new keeper of the same leader, whose watch of the
+ * record is late: the slot that it does not see there is not lost. */
+static void a_keeper_that_is_made_anew(void **state) {
+    struct kw *w = *state;
+    start(w, "Drain");
+    w->r[0].late[KW_MAPS] = true;
+    until(w, "m1", "Granted");
+    kw_kill(w, 0);
+    kw_keep(w, 0);
+    keeper_lead(w->r[0].k, 1);
+    kw_pass(w, SEC(60));
+    assert_in(w, "m1", "Granted");
+    assert_slots(w, "w1 granted");
+}
+
+/* Nothing is done to a node that carries a pod again. */
+static void a_pod_that_comes_before_the_command(void **state) {
+    struct kw *w = *state;
+    start(w, "Reboot");
+    until(w, "m1", "Granted");
+    w->lazy_pods = true;
+    kw_pod(w, "w1");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Granted");
+    assert_int_equal(operations(w, "m1"), 0);
+    assert_non_null(strstr(str_get(&w->wanted), "evict pods p3\n"));
+    kw_delete(w, &kind_pod, "default", "p3");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Operating");
+    assert_int_equal(operations(w, "m1"), 1);
+}
+
+/* The command has failed, maybe because the node it has spoken to goes down. */
+static void nothing_is_done_on_the_heels_of_a_failure(void **state) {
+    static const char *const words[] = {"retry", "skip", "abort", NULL};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        operating(w);
+        keeper_operated(w->r[0].k, "m1", "connection closed");
+        if (words[i])
+            say(w, "m1", words[i]);
+        else
+            kw_ask_delete(w, &kind_maintenance, "m1");
+        kw_pass(w, SEC(50));
+        assert_in(w, "m1", "Halted");
+        assert_non_null(strstr(blocker(w, "m1", "message"), "when it is clear that the node has"));
+        assert_slots(w, "w1 granted");
+        kw_status(w, "w1", false, 1); /* so it was */
+        kw_pass(w, SEC(5));
+        assert_int_equal(operations(w, "m1"), 1);
+        come_back(w, "w1");
+        assert_in(w, "m1", words[i] ? "Complete" : "gone");
+        assert_int_equal(operations(w, "m1"), 1);
+        assert_put_back(w, "w1");
+        kw_done(w);
+        free(w);
+    }
+}
+
+/* What somebody has put back into service is not rebooted any more. */
+static void retry_of_one_that_was_uncordoned(void **state) {
+    struct kw *w = *state;
+    halted(w);
+    kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Halted");
+    unsigned had = operations(w, "m1");
+    say(w, "m1", "retry");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Failed");
+    assert_int_equal(operations(w, "m1"), had);
+    assert_put_back(w, "w1");
+}
+
+static void one_that_was_uncordoned_before_it_began(void **state) {
+    struct kw *w = *state;
+    start(w, "Reboot");
+    until(w, "m1", "Granted");
+    pause_it(w, "m1", true);
+    kw_pass(w, SEC(60));
+    assert_in(w, "m1", "Granted");
+    kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+    pause_it(w, "m1", false);
+    kw_pass(w, SEC(60));
+    assert_in(w, "m1", "Failed");
+    assert_int_equal(operations(w, "m1"), 0);
+    assert_put_back(w, "w1");
+    /* It says why it has failed, and not only that it was undone. */
+    json_t *failed = json_array_get(dw_at(doc_of(w, "m1"), "status.conditions"), 1);
+    assert_string_equal(dw_str(doc_of(w, "m1"), "status.reason"), "UncordonedByOthers");
+    assert_string_equal(dw_str(failed, "type"), "Failed");
+    assert_string_equal(dw_str(failed, "reason"), "UncordonedByOthers");
+    assert_string_equal(dw_str(failed, "message"),
+                        "Somebody else has uncordoned the node. The node is what it was.");
+}
+
+/* Nobody asks for it, and nobody is told. */
+static void what_a_command_does_is_not_told_to_the_node(void **state) {
+    struct kw *w = *state;
+    operating(w);
+    assert_null(strstr(str_get(&w->told), "may go"));
+    assert_non_null(strstr(str_get(&w->told), "is drained\n"));
+    assert_non_null(strstr(str_get(&w->told), "is out of service for its Maintenance"));
+}
+
+/* As of one that is being deleted. */
+static void a_policy_without_slots_says_so(void **state) {
+    struct kw *w = *state;
+    w->opts.max.value = 0;
+    start(w, "Reboot");
+    kw_pass(w, SEC(10));
+    assert_string_equal(
+        dw_str(doc_of(w, "m1"), "status.blocker.message"),
+        "policy default lets no node out: it is being deleted, or its maxUnavailable is 0");
+}
+
+static void one_whose_node_has_gone_says_so(void **state) {
+    struct kw *w = *state;
+    w->lazy_pods = true;
+    start(w, "Reboot");
+    until(w, "m1", "Draining");
+    kw_delete(w, &kind_node, NULL, "w1");
+    kw_pass(w, SEC(120));
+    assert_in(w, "m1", "Failed");
+    json_t *failed = json_array_get(dw_at(doc_of(w, "m1"), "status.conditions"), 1);
+    assert_string_equal(dw_str(failed, "reason"), "NodeGone");
+    assert_string_equal(dw_str(failed, "message"), "Its node is gone.");
+}
+
+/* Nothing is done, and that is said. */
+static void a_record_that_cannot_be_read_is_a_blocker(void **state) {
+    struct kw *w = *state;
+    kw_set_record(w, "{'v':2,'fence':1,'slots':[]}");
+    start(w, "Reboot");
+    kw_pass(w, SEC(10));
+    assert_string_equal(dw_str(doc_of(w, "m1"), "status.blocker.code"), "RecordUnreadable");
+    assert_string_equal(dw_str(doc_of(w, "m1"), "status.blocker.object"), "configmap/" KW_MAP);
+    assert_non_null(strstr(dw_str(doc_of(w, "m1"), "status.blocker.message"), "version 2"));
+    assert_in(w, "m1", "Pending");
+    kw_set_record(w, "{'v':1,'fence':0,'slots':[]}");
+    until(w, "m1", "Operating");
+}
+
+static void one_that_halts_says_at_once_what_it_waits_for(void **state) {
+    struct kw *w = *state;
+    operating(w);
+    kw_pass(w, SEC(1));
+    keeper_operated(w->r[0].k, "m1", "no power");
+    kw_pass(w, MSEC(500));
+    assert_in(w, "m1", "Halted");
+    assert_string_equal(dw_str(doc_of(w, "m1"), "status.blocker.code"), "OperationFailed");
 }
 
 static void skip_leads_on(void **state) {
@@ -597,25 +898,25 @@ static void of_a_node_that_goes_for_good(void **state) {
     assert_slots(w, "");
 }
 
-/* --- why it waits --- */
-
-static void what_it_waits_for_is_written(void **state) {
+/* Where a store has them depends on chance. */
+static void they_are_looked_at_in_the_order_of_their_names(void **state) {
     struct kw *w = *state;
-    operating(w);
-    upkeep(w, "m2", "w2", "Reboot");
-    kw_pass(w, SEC(5));
-    json_t *doc = doc_of(w, "m2");
-    assert_string_equal(dw_str(doc, "status.blocker.code"),
-                        blocker_row(BLOCKER_MAX_UNAVAILABLE)->name);
-    assert_string_equal(dw_str(doc, "status.blocker.message"),
-                        "1 of 1 slots of policy default are held: w1");
-    unsigned writes = dw_count(&w->wanted, "patch maintenances m2\n");
-    kw_pass(w, SEC(1000)); /* once is enough */
-    assert_int_equal(dw_count(&w->wanted, "patch maintenances m2\n"), writes);
-    come_back(w, "w1");
-    kw_pass(w, SEC(5));
-    assert_in(w, "m2", "Operating");
-    assert_string_equal(dw_str(doc_of(w, "m2"), "status.blocker.code"), "");
+    char name[8], line[40];
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    for (unsigned i = 19; i >= 10; i--) {
+        (void)snprintf(name, sizeof name, "m%u", i);
+        upkeep(w, name, "w1", "Reboot");
+    }
+    kw_pass(w, SEC(1));
+    const char *before = "";
+    for (unsigned i = 10; i < 20; i++) {
+        (void)snprintf(line, sizeof line, "patch maintenances m%u\n", i);
+        const char *at = strstr(str_get(&w->wanted), line);
+        assert_non_null(at);
+        assert_true(i == 10 || at > before);
+        before = at;
+    }
 }
 
 /* For longer than anybody is remembered who does not ask again. */
@@ -636,6 +937,8 @@ int main(void) {
         KEEPER_TEST(a_reboot_from_its_beginning_to_its_end),
         KEEPER_TEST(it_ends_for_those_who_wait_for_conditions),
         KEEPER_TEST(a_drain_is_held_until_it_is_deleted),
+        KEEPER_TEST(a_drain_whose_node_has_rebooted_can_be_deleted),
+        KEEPER_TEST(a_node_in_other_hands_is_not_its_clients),
         KEEPER_TEST(deleted_while_it_is_queued),
         KEEPER_TEST(deleted_while_it_is_drained),
         KEEPER_TEST(deleted_when_it_is_granted),
@@ -644,12 +947,34 @@ int main(void) {
         KEEPER_TEST(deleted_while_it_is_operating_and_nothing_comes_of_it),
         KEEPER_TEST(deleted_when_it_is_halted),
         KEEPER_TEST(an_object_that_is_torn_away),
+        KEEPER_TEST(an_object_that_is_torn_away_while_it_is_written),
+        KEEPER_TEST(an_object_that_is_torn_away_from_a_node_that_was_told_to_go),
+        KEEPER_TEST(one_that_is_over_keeps_no_slot),
         KEEPER_TEST(several_objects_that_are_torn_away),
         KEEPER_TEST(an_object_that_is_made_anew_has_nothing_of_the_old_one),
         KEEPER_TEST(an_operation_that_fails_halts),
         KEEPER_TEST(an_operation_that_shows_nothing_halts),
         KEEPER_TEST(a_node_that_reboots_after_all),
         KEEPER_TEST(retry_does_it_once_more),
+        KEEPER_TEST(retry_waits_for_the_end_of_a_stop),
+        KEEPER_TEST(a_stop_right_before_the_command),
+        KEEPER_TEST(deleted_right_before_the_command),
+        KEEPER_TEST(told_while_somebody_uncordons),
+        KEEPER_TEST(told_while_it_is_deleted),
+        KEEPER_TEST(told_and_reported_before_a_leader_came),
+        KEEPER_TEST(told_and_reported_while_somebody_uncordons),
+        KEEPER_TEST(told_and_left_alone),
+        KEEPER_TEST(a_leader_that_does_not_know_it_yet),
+        KEEPER_TEST(a_keeper_that_is_made_anew),
+        KEEPER_TEST(a_pod_that_comes_before_the_command),
+        KEEPER_TEST(retry_of_one_that_was_uncordoned),
+        KEEPER_TEST(nothing_is_done_on_the_heels_of_a_failure),
+        KEEPER_TEST(one_that_was_uncordoned_before_it_began),
+        KEEPER_TEST(one_whose_node_has_gone_says_so),
+        KEEPER_TEST(what_a_command_does_is_not_told_to_the_node),
+        KEEPER_TEST(a_policy_without_slots_says_so),
+        KEEPER_TEST(a_record_that_cannot_be_read_is_a_blocker),
+        KEEPER_TEST(one_that_halts_says_at_once_what_it_waits_for),
         KEEPER_TEST(skip_leads_on),
         KEEPER_TEST(skip_waits_for_the_node),
         KEEPER_TEST(abort_puts_back),
@@ -665,7 +990,7 @@ int main(void) {
         KEEPER_TEST(a_slot_that_is_let_go_while_it_is_drained),
         KEEPER_TEST(of_a_node_that_is_not_there),
         KEEPER_TEST(of_a_node_that_goes_for_good),
-        KEEPER_TEST(what_it_waits_for_is_written),
+        KEEPER_TEST(they_are_looked_at_in_the_order_of_their_names),
         KEEPER_TEST(it_waits_as_long_as_it_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,6 +265,87 @@ static void every_cause_has_its_words(void **state) {
     }
 }
 
+/* Volumes that no pod of the node uses and that its driver does not get off it: a drain waits. */
+static void volumes_that_do_not_get_off_a_node(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    site_node(s, "w2");
+    for (int i = 1; i < 4; i++)
+        site_put(s, &kind_volume_attachment,
+                 "{'metadata':{'name':'va%d'},'spec':{'nodeName':'%s','source':{"
+                 "'persistentVolumeName':'pv%d'}},'status':{'attached':true%s}}",
+                 i, i < 3 ? "w1" : "w2", i, i < 3 ? ",'detachError':{'message':'busy'}" : "");
+    const struct lint *l = site_lint(s);
+    const struct lint_finding *f = site_only(l, LINT_ATTACHED);
+    assert_string_equal(f->kind, "Node");
+    assert_string_equal(f->name, "w1");
+    assert_string_equal(f->text,
+                        "2 volumes are still attached, though no pod here uses them: busy");
+    assert_string_equal(f->fixes[0].command, "kubectl describe volumeattachment va1");
+    assert_string_equal(f->fixes[1].command, "slipway drain w1 --volume-detach-timeout=1m");
+    assert_int_equal(l->n_blocked, 1);
+    assert_string_equal(l->blocked[0], "w1");
+}
+
+/* Bare pods under maxUnavailable: all are healthy, and none ever goes. */
+static void a_budget_that_counts_no_pods(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    for (int i = 0; i < 2; i++)
+        site_pod(s, i ? "b" : "a", "w1", "bare", "", true, "");
+    site_budget(s, "bare", "'maxUnavailable':1", "'currentHealthy':2");
+    const struct lint_finding *f = site_only(site_lint(s), LINT_UNCOUNTED);
+    assert_int_equal(f->pods, 2);
+    assert_int_equal(f->n_fixes, 2);
+    assert_string_equal(f->fixes[1].command,
+                        "kubectl -n x patch pdb bare --type=merge -p "
+                        "'{\"spec\":{\"maxUnavailable\":null,\"minAvailable\":1}}'");
+}
+
+/* Nobody is told to change what an operator keeps, and no node is blocked by it. */
+static void what_operators_keep_is_a_remark(void **state) {
+    struct site *s = *state;
+    site_node(s, "w1");
+    site_put(
+        s, &kind_pod,
+        "{'metadata':{'namespace':'x','name':'im','labels':{'app':'im','longhorn.io/component'"
+        ":'instance-manager'}" SITE_OWNER(
+            "InstanceManager",
+            "im") "},'spec':{'nodeName':'w1'},"
+                  "'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}");
+    site_budget(s, "im", "'minAvailable':1",
+                "'currentHealthy':1,'desiredHealthy':1,'expectedPods':1");
+    const struct lint *l = site_lint(s);
+    assert_int_equal(l->n, 1);
+    assert_int_equal(l->n_blocked, 0);
+    const struct lint_finding *f = site_only(l, LINT_GUARD);
+    assert_string_equal(f->name, "im");
+    assert_non_null(strstr(f->text, "Longhorn keeps this budget"));
+    assert_int_equal(f->n_fixes, 1);
+    assert_string_equal(f->fixes[0].command, "slipway checks w1");
+}
+
+/* OSDs find no room elsewhere, and nobody shall take them off their node; their budget is Rook's.
+ */
+static void osds_are_on_their_disks(void **state) {
+    struct site *s = *state;
+    s->room = true;
+    site_node(s, "w1");
+    site_node(s, "w2");
+    for (int i = 0; i < 2; i++)
+        site_pod(s, i ? "osd-b" : "osd-a", "w1", "rook-ceph-osd", SITE_OWNER("ReplicaSet", "osd-1"),
+                 true, ",'nodeSelector':{'kubernetes.io/hostname':'w1'}");
+    site_budget(s, "rook-ceph-osd", "'maxUnavailable':1",
+                "'disruptionsAllowed':1,'currentHealthy':6,'desiredHealthy':5,'expectedPods':6");
+    const struct lint *l = site_lint(s);
+    assert_int_equal(l->n, 1);
+    assert_int_equal(l->n_blocked, 0);
+    const struct lint_finding *f = site_only(l, LINT_LOCAL);
+    assert_string_equal(f->text, "2 pods with data on disks of the node");
+    assert_int_equal(f->n_fixes, 1);
+    assert_string_equal(f->fixes[0].command, "");
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
@@ -279,6 +360,10 @@ int main(void) {
         TEST(findings_are_in_order),
         TEST(without_owners_their_names_must_do),
         TEST(every_cause_has_its_words),
+        TEST(volumes_that_do_not_get_off_a_node),
+        TEST(a_budget_that_counts_no_pods),
+        TEST(what_operators_keep_is_a_remark),
+        TEST(osds_are_on_their_disks),
     };
     return cmocka_run_group_tests_name("engine/lint", tests, NULL, NULL);
 }

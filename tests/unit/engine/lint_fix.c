@@ -40,8 +40,8 @@ static void a_single_replica(void **state) {
     site_budget(s, "a", "'minAvailable':1", HEALTH(1));
     const struct lint_finding *f = site_only(site_lint(s), LINT_SINGLE);
     assert_int_equal(f->n_fixes, 3);
-    assert_fix(f, 0, WHY_RISK_LOW, "kubectl -n x scale deployment a --replicas=2");
-    assert_fix(f, 1, WHY_RISK_LOW, "slipway drain w1 --surge");
+    assert_fix(f, 0, WHY_RISK_LOW, "slipway drain w1 --surge");
+    assert_fix(f, 1, WHY_RISK_LOW, "kubectl -n x scale deployment a --replicas=2");
     assert_fix(f, 2, WHY_RISK_SERVICE,
                "kubectl -n x patch pdb a --type=merge -p "
                "'{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'");
@@ -97,7 +97,8 @@ static void pods_of_an_unknown_controller(void **state) {
                 "'conditions':[{'type':'DisruptionAllowed','status':'False','reason':"
                 "'SyncFailed','message':'no scale'}]");
     f = site_only(site_lint(s), LINT_SYNC_FAILED);
-    assert_fix(f, 0, WHY_RISK_SERVICE,
+    assert_fix(f, 0, WHY_RISK_NONE, "kubectl -n x describe pdb b");
+    assert_fix(f, 1, WHY_RISK_SERVICE,
                "kubectl -n x patch pdb b --type=merge -p "
                "'{\"spec\":{\"maxUnavailable\":null,\"minAvailable\":1}}'");
     assert_string_equal(f->text, "maxUnavailable 1, its controller cannot compute it: no scale");
@@ -112,8 +113,8 @@ static void a_budget_that_was_never_computed(void **state) {
              "'selector':{'matchLabels':{'app':'a'}}},'status':{'conditions':[{'type':"
              "'DisruptionAllowed','status':'False','reason':'SyncFailed','message':'no scale'}]}}");
     const struct lint_finding *f = site_only(site_lint(s), LINT_SYNC_FAILED);
-    assert_string_equal(f->text, "its controller cannot compute it: no scale");
-    assert_fix(f, 0, WHY_RISK_SERVICE,
+    assert_string_equal(f->text, "maxUnavailable 1, its controller cannot compute it: no scale");
+    assert_fix(f, 1, WHY_RISK_SERVICE,
                "kubectl -n x patch pdb a --type=merge -p "
                "'{\"spec\":{\"maxUnavailable\":null,\"minAvailable\":0}}'");
 }
@@ -237,11 +238,29 @@ static void set_pod(struct site *s, int n, const char *node, bool ready, const c
 }
 
 /* Only those after the one that is not ready are held up, and only where the order matters. */
+/* Its pods go with it, whatever a drain does. */
+static void a_namespace_that_is_being_deleted(void **state) {
+    struct site *s = *state;
+    site_put(s, &kind_namespace,
+             "{'metadata':{'name':'x','deletionTimestamp':'2026-11-15T07:00:00Z'},'status':{"
+             "'phase':'Terminating'}}");
+    site_pod(s, "a", "w1", "a", SITE_OWNER("ReplicaSet", "a-1"), true, "");
+    site_pod(s, "b", "w2", "b", SITE_OWNER("ReplicaSet", "b-1"), true, "");
+    const struct lint_finding *f = site_only(site_lint(s), LINT_NAMESPACE);
+    assert_string_equal(f->kind, "Namespace");
+    assert_string_equal(f->name, "x");
+    assert_int_equal(f->pods, 2);
+    assert_int_equal(f->n_nodes, 2);
+    assert_fix(f, 0, WHY_RISK_NONE, "kubectl get namespace x -o yaml");
+    assert_int_equal(s->lint.n_blocked, 2);
+}
+
 /* The same code as in why, status and a plan; a pod that leaves there is no finding of its own. */
 static void a_node_that_does_not_answer(void **state) {
     struct site *s = *state;
     site_put(s, &kind_node,
              "{'metadata':{'name':'w1'},'status':{'conditions':[{'type':'Ready','status':'Unknown',"
+             "'reason':'NodeStatusUnknown','lastHeartbeatTime':'2026-11-15T06:59:10Z',"
              "'lastTransitionTime':'2026-11-15T07:00:00Z'}]}}");
     site_put(s, &kind_node,
              "{'metadata':{'name':'w2'},'status':{'conditions':[{'type':'Ready','status':"
@@ -256,7 +275,9 @@ static void a_node_that_does_not_answer(void **state) {
     assert_string_equal(f->ns, "");
     assert_string_equal(f->name, "w1");
     assert_int_equal(f->pods, 2);
-    assert_string_equal(f->text, "it was heard of until 2026-11-15T07:00:00Z");
+    assert_string_equal(f->text, "it does not answer (NodeStatusUnknown): last heard of at "
+                                 "2026-11-15T06:59:10Z, or soon after");
+    assert_int_equal(lint_severity(LINT_LOST), SEVERITY_ERROR); /* as why and status mark it */
     assert_fix(f, 0, WHY_RISK_NONE, "kubectl describe node w1");
     assert_fix(f, 1, WHY_RISK_DATA,
                "kubectl taint node w1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
@@ -344,6 +365,7 @@ int main(void) {
         TEST(flags_of_a_drain),
         TEST(templates),
         TEST(marks_and_finalizers),
+        TEST(a_namespace_that_is_being_deleted),
         TEST(a_node_that_does_not_answer),
         TEST(pods_with_finalizers),
         TEST(a_stateful_set_that_is_stuck),

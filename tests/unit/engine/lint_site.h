@@ -13,7 +13,7 @@
 struct site {
     struct world w;
     struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *classes,
-        *namespaces;
+        *namespaces, *jobs, *quotas, *accounts, *attachments;
     struct arena arena;
     struct lint lint;
     bool room;
@@ -30,6 +30,10 @@ static inline void site_init(struct site *s) {
     s->claims = store_new(&kind_pvc, s->w.pool);
     s->classes = store_new(&kind_storage_class, s->w.pool);
     s->namespaces = store_new(&kind_namespace, s->w.pool);
+    s->jobs = store_new(&kind_job, s->w.pool);
+    s->quotas = store_new(&kind_resource_quota, s->w.pool);
+    s->accounts = store_new(&kind_service_account, s->w.pool);
+    s->attachments = store_new(&kind_volume_attachment, s->w.pool);
 }
 
 static inline void site_done(struct site *s) {
@@ -40,21 +44,29 @@ static inline void site_done(struct site *s) {
     store_free(s->claims);
     store_free(s->classes);
     store_free(s->namespaces);
+    store_free(s->jobs);
+    store_free(s->quotas);
+    store_free(s->accounts);
+    store_free(s->attachments);
     arena_done(&s->arena);
     world_done(&s->w);
 }
 
 static inline struct store *site_store(struct site *s, const struct kind *kind) {
-    return kind == &kind_node            ? s->w.nodes
-           : kind == &kind_pod           ? s->w.pods
-           : kind == &kind_pdb           ? s->w.budgets
-           : kind == &kind_replica_set   ? s->replica_sets
-           : kind == &kind_deployment    ? s->deployments
-           : kind == &kind_stateful_set  ? s->stateful_sets
-           : kind == &kind_pv            ? s->volumes
-           : kind == &kind_pvc           ? s->claims
-           : kind == &kind_storage_class ? s->classes
-                                         : s->namespaces;
+    return kind == &kind_node                ? s->w.nodes
+           : kind == &kind_pod               ? s->w.pods
+           : kind == &kind_pdb               ? s->w.budgets
+           : kind == &kind_replica_set       ? s->replica_sets
+           : kind == &kind_deployment        ? s->deployments
+           : kind == &kind_stateful_set      ? s->stateful_sets
+           : kind == &kind_pv                ? s->volumes
+           : kind == &kind_pvc               ? s->claims
+           : kind == &kind_storage_class     ? s->classes
+           : kind == &kind_job               ? s->jobs
+           : kind == &kind_resource_quota    ? s->quotas
+           : kind == &kind_service_account   ? s->accounts
+           : kind == &kind_volume_attachment ? s->attachments
+                                             : s->namespaces;
 }
 
 static inline void site_put(struct site *s, const struct kind *kind, const char *fmt, ...)
@@ -137,6 +149,10 @@ static inline const struct lint *site_lint(struct site *s) {
                             .claims = s->no_volumes ? NULL : s->claims,
                             .classes = s->classes,
                             .namespaces = s->namespaces,
+                            .jobs = s->jobs,
+                            .quotas = s->quotas,
+                            .attachments = s->attachments,
+                            .accounts = s->accounts,
                             .pool = s->room ? s->w.pool : NULL,
                             .now = SITE_NOW};
     lint_make(&in, &s->arena, &s->lint);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/timefmt.h"
 #include "engine/keeper.h"
+#include "engine/stop.h"
 #include "model/own.h"
 
 #define NOW       SEC(1794830700) /* 2026-11-16T12:05:00Z */
@@ -13,7 +14,7 @@
 
 struct fixture {
     struct world w;
-    struct store *maps, *policies, *events;
+    struct store *maps, *policies, *events, *maintenances, *kured;
     struct arena arena;
     struct locks l;
     bool no_policies;
@@ -25,12 +26,16 @@ static void begin(struct fixture *f) {
     f->maps = store_new(&kind_config_map, f->w.pool);
     f->policies = store_new(&kind_policy, f->w.pool);
     f->events = store_new(&kind_event, f->w.pool);
+    f->maintenances = store_new(&kind_maintenance, f->w.pool);
+    f->kured = store_new(&kind_kured_lock, f->w.pool);
 }
 
 static void end(struct fixture *f) {
     store_free(f->maps);
     store_free(f->policies);
     store_free(f->events);
+    store_free(f->maintenances);
+    store_free(f->kured);
     world_done(&f->w);
     arena_done(&f->arena);
 }
@@ -97,6 +102,8 @@ static const struct lock_row *look(struct fixture *f, const char *name) {
                             .nodes = f->w.nodes,
                             .policies = f->no_policies ? NULL : f->policies,
                             .events = f->events,
+                            .maintenances = f->maintenances,
+                            .rivals = {f->kured, f->w.pods},
                             .now = NOW};
     locks_take(&w, &f->arena, &f->l);
     for (size_t i = 0; i < f->l.n; i++)
@@ -135,7 +142,7 @@ static void each_state_of_a_slot(void **state) {
          {.cordoned = true},
          LOCK_WAITS,
          "is drained, and told that it may go when it asks, as it last did at 12:02 UTC: put back "
-         "at 12:32 UTC if it does not"},
+         "at 12:14 UTC if it does not"},
         {RECORD(SLOT("w1", "drained"), ""),
          {0},
          LOCK_GOES_ON,
@@ -257,6 +264,40 @@ static void of_a_maintenance(void **state) {
     assert_null(locks_maintenance("fleetlock"));
 }
 
+/* It looks as healthy as one that is at work. */
+static void of_one_that_is_halted(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    node(&f, &(struct node_is){.name = "w1", .cordoned = true});
+    record(&f, "default", RECORD(OF_MAINTENANCE("granted"), ""));
+    put(&f, f.maintenances,
+        "{'metadata':{'name':'m1'},'spec':{'node':'w1','operation':'Upgrade'},'status':{'phase':"
+        "'Halted','reason':'OperationFailed','since':" T(
+            "04") ",'blocker':{'code':'OperationFailed','message':'the command has ended with "
+                  "status 3'}}}");
+    assert_string_equal(look(&f, "w1")->why,
+                        "Maintenance m1 is Halted since 12:04 UTC (OperationFailed: the command "
+                        "has ended with status 3): 'slipway retry', skip or abort maintenance/m1");
+    assert_int_equal(look(&f, "w1")->mood, LOCK_STUCK);
+    end(&f);
+}
+
+static void of_one_that_is_paused(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    node(&f, &(struct node_is){.name = "w1", .cordoned = true});
+    record(&f, "default", RECORD(OF_MAINTENANCE("taken"), ""));
+    put(&f, f.maintenances,
+        "{'metadata':{'name':'m1'},'spec':{'node':'w1','operation':'Upgrade','paused':true},"
+        "'status':{'phase':'Draining'}}");
+    assert_string_equal(look(&f, "w1")->why,
+                        "Maintenance m1 is paused: its drain evicts no pod until 'slipway resume "
+                        "maintenance/m1'");
+    end(&f);
+}
+
 static void event(struct fixture *f, const char *name, const char *reason, const char *minute,
                   const char *message) {
     _cleanup_free_ char *json = xasprintf(
@@ -286,6 +327,28 @@ static void what_a_drain_waits_for(void **state) {
     assert_string_equal(row->why, "is being drained: PDBUnsatisfiable shop/a: never; "
                                   "PDBUnsatisfiable shop/db: never; and 1 more");
     assert_int_equal(row->mood, LOCK_STUCK);
+    end(&f);
+}
+
+/* What shows it is not on the Node. */
+static void another_manager_is_at_work(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    node(&f, &(struct node_is){.name = "w1"});
+    node(&f, &(struct node_is){.name = "w2"});
+    record(&f, "default", RECORD(SLOT("w1", "taken"), WISH("w2")));
+    assert_string_equal(look(&f, "w1")->why, "is about to be cordoned and drained");
+    put(&f, f.kured,
+        "{'metadata':{'namespace':'a','name':'k','annotations':{'weave.works/kured-node-lock':"
+        "'{\\'nodeID\\':\\'w1\\'}'}}}");
+    world_add(&f.w, &kind_pod,
+              "{'metadata':{'namespace':'a','name':'p','labels':{'upgrade.cattle.io/plan':'k3s'}},"
+              "'spec':{'nodeName':'w2'},'status':{'phase':'Running'}}");
+    const struct lock_row *row = look(&f, "w1");
+    assert_string_equal(row->why, "is about to be cordoned and drained; and kured reboots it");
+    assert_int_equal(row->mood, LOCK_WAITS);
+    assert_non_null(strstr(look(&f, "w2")->why, "; and system-upgrade-controller upgrades it"));
     end(&f);
 }
 
@@ -322,6 +385,47 @@ static void a_slot_is_free(void **state) {
     assert_string_equal(look(&f, "w2")->why, "a slot is free: it is about to get it");
     assert_int_equal(look(&f, "w2")->mood, LOCK_GOES_ON);
     end(&f);
+}
+
+/* What the controller has written beside them; others that hold the slots are said before. */
+static void a_gate_that_is_shut(void **state) {
+    (void)state;
+#define GATE(code) "'wait':{'code':'" code "','object':'x/pvc','message':'longhorn: it is here'}"
+#define GATED(text, code)                                                                          \
+    "{'node':'w2','operation':'Reboot','by':'fleetlock','since':" T("01") text "," GATE(code) "}"
+#define GATED_SLOT(state_, code)                                                                   \
+    "{'id':'slot:w2','node':'w2','uid':'u-w2','operation':'Reboot','by':'fleetlock','state':"      \
+    "'" state_ "','boot':'b1','since':" T("01") ",'granted':" T("03") "," GATE(code) "}"
+    static const struct {
+        const char *record, *why;
+        enum lock_mood mood;
+        bool cordoned;
+    } cases[] = {
+        {RECORD("", GATED(",'asked':" T("04"), "LastReplica")),
+         "LastReplica x/pvc: longhorn: it is here", LOCK_STUCK, false},
+        {RECORD("", GATED(",'asked':" T("04"), "StorageNotOkToStop")),
+         "StorageNotOkToStop x/pvc: longhorn: it is here", LOCK_WAITS, false},
+        {RECORD("", GATED(",'asked':" T("04"), "FromTomorrow")),
+         "FromTomorrow x/pvc: longhorn: it is here", LOCK_WAITS, false},
+        {RECORD(SLOT("w1", "taken"), GATED(",'asked':" T("04"), "LastReplica")),
+         "another holds the only slot: w1", LOCK_WAITS, false},
+        {RECORD(GATED_SLOT("drained", "LastReplica"), ""),
+         "is drained, and may not go yet: LastReplica x/pvc: longhorn: it is here", LOCK_STUCK,
+         true},
+        {RECORD(GATED_SLOT("returned", "StorageNotOkToStop"), ""),
+         "is put back, and keeps its slot: StorageNotOkToStop x/pvc: longhorn: it is here",
+         LOCK_WAITS, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f;
+        begin(&f);
+        node(&f, &(struct node_is){.name = "w1", .cordoned = true});
+        node(&f, &(struct node_is){.name = "w2", .cordoned = cases[i].cordoned});
+        record(&f, "default", cases[i].record);
+        assert_string_equal(look(&f, "w2")->why, cases[i].why);
+        assert_int_equal(look(&f, "w2")->mood, cases[i].mood);
+        end(&f);
+    }
 }
 
 static void its_own_slot_is_being_put_back(void **state) {
@@ -440,6 +544,44 @@ static void what_cannot_be_read_is_a_row(void **state) {
     end(&f);
 }
 
+static const char *said(struct fixture *f, const char *record_text, bool cordoned) {
+    record(f, "default", record_text);
+    node(f, &(struct node_is){.name = "w1", .cordoned = cordoned});
+    const struct lock_row *row = look(f, "w1");
+    assert_int_equal(row->mood, LOCK_WAITS);
+    return row->why;
+}
+
+/* It has the label of a record and is none; each row knows that nothing is begun. */
+static void everything_is_paused(void **state) {
+    (void)state;
+    static const struct {
+        const char *record;
+        bool cordoned;
+        const char *why;
+    } cases[] = {
+        {RECORD(SLOT("w1", "taken"), ""), false, "everything is paused: it is not drained"},
+        {RECORD(SLOT("w1", "taken"), ""), true, "everything is paused: its drain evicts no pod"},
+        {RECORD(SLOT("w1", "drained"), ""), true,
+         "is drained, and everything is paused: it is not told that it may go"},
+        {RECORD(SLOT("w1", "granted"), ""), true,
+         "was told at 12:03 UTC that it may go: waits for its reboot, or its report that it is "
+         "steady"},
+        {RECORD("", WISH("w1")), false, "everything is paused: nobody gets a slot"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f;
+        begin(&f);
+        put(&f, f.maps,
+            "{'metadata':{'namespace':'sys','name':'" STOP_MAP "','labels':{'" SLOTS_LABEL
+            "':''}},'data':{'" STOP_KEY "':'{}'}}");
+        assert_string_equal(said(&f, cases[i].record, cases[i].cordoned), cases[i].why);
+        assert_int_equal(f.l.n_policies, 1);
+        assert_int_equal(f.l.n, 1);
+        end(&f);
+    }
+}
+
 static void there_is_nothing(void **state) {
     (void)state;
     struct fixture f;
@@ -464,21 +606,83 @@ static void who_leads(void **state) {
     assert_false(locks_leads(&l, NOW));
 }
 
+/* It holds its slot, and nobody can tell who else holds it cordoned. */
+static void one_that_cannot_be_cordoned(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    record(&f, "p", RECORD(SLOT("w1", "taken"), ""));
+    world_add(&f.w, &kind_node,
+              "{'metadata':{'name':'w1','uid':'u-w1','annotations':{'slipway.dev/cordon':"
+              "'{\\'v\\':99}'}},'status':{'nodeInfo':{'bootID':'b1'}}}");
+    const struct lock_row *row = look(&f, "w1");
+    assert_int_equal(row->mood, LOCK_STUCK);
+    assert_non_null(strstr(row->why, "cannot be cordoned: its annotation slipway.dev/cordon"));
+    end(&f);
+}
+
+/* The same that the controller goes by: who is out for another policy counts, too. */
+static void who_is_out_for_another_policy_stands_in_the_way(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+#define CONTROL "'pool':'a','node-role.kubernetes.io/control-plane':''"
+    node(&f, &(struct node_is){.name = "a1", .cordoned = true, .labels = "'pool':'a'"});
+    node(&f, &(struct node_is){.name = "a2", .labels = "'pool':'a'"});
+    node(&f, &(struct node_is){.name = "c1", .labels = CONTROL});
+    node(&f, &(struct node_is){.name = "c9",
+                               .cordoned = true,
+                               .labels = "'node-role.kubernetes.io/control-plane':''"});
+    put(&f, f.policies, POLICY("p", "'maxUnavailable':1"));
+    record(&f, "old", RECORD(SLOT("a1", "granted"), ""));
+    record(&f, "p", RECORD("", WISH("a1") "," WISH("a2")));
+    look(&f, "a2");
+    for (size_t i = 0; i < f.l.n; i++)
+        if (f.l.rows[i].wish)
+            assert_string_equal(f.l.rows[i].why,
+                                streq(f.l.rows[i].wish->node, "a1")
+                                    ? "the node is out for policy old itself"
+                                    : "nodes that are out for another policy count for the only "
+                                      "slot: a1");
+    end(&f);
+    begin(&f);
+    node(&f, &(struct node_is){.name = "c1", .labels = CONTROL});
+    node(&f, &(struct node_is){.name = "c9",
+                               .cordoned = true,
+                               .labels = "'node-role.kubernetes.io/control-plane':''"});
+    put(&f, f.policies, POLICY("p", "'maxUnavailable':1"));
+    record(&f, "old", RECORD(SLOT("c9", "granted"), ""));
+    record(&f, "p", RECORD("", WISH("c1")));
+    look(&f, "c1");
+    for (size_t i = 0; i < f.l.n; i++)
+        if (f.l.rows[i].wish)
+            assert_string_equal(f.l.rows[i].why,
+                                "of the control plane one goes at a time, and c9 is out or down");
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_state_of_a_slot),
+        cmocka_unit_test(another_manager_is_at_work),
         cmocka_unit_test(nodes_that_are_gone),
         cmocka_unit_test(of_a_maintenance),
+        cmocka_unit_test(of_one_that_is_halted),
+        cmocka_unit_test(of_one_that_is_paused),
         cmocka_unit_test(what_a_drain_waits_for),
         cmocka_unit_test(the_built_in_policy_has_one_slot),
         cmocka_unit_test(a_slot_is_free),
+        cmocka_unit_test(a_gate_that_is_shut),
         cmocka_unit_test(its_own_slot_is_being_put_back),
+        cmocka_unit_test(who_is_out_for_another_policy_stands_in_the_way),
         cmocka_unit_test(what_a_policy_says),
         cmocka_unit_test(nodes_that_are_down_take_slots),
         cmocka_unit_test(one_who_has_not_asked_for_long),
         cmocka_unit_test(what_cannot_be_read_is_a_row),
+        cmocka_unit_test(everything_is_paused),
         cmocka_unit_test(there_is_nothing),
         cmocka_unit_test(who_leads),
+        cmocka_unit_test(one_that_cannot_be_cordoned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

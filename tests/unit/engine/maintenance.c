@@ -41,7 +41,8 @@ static void nothing_goes_round_the_grant(void **state) {
     for (size_t i = 0; i < n_maint_ways; i++) {
         const struct maint_way *w = &maint_ways[i];
         if (w->to == MAINT_GRANTED)
-            assert_int_equal(w->from, MAINT_DRAINING);
+            assert_true(w->from == MAINT_DRAINING || w->from == MAINT_DRAINED ||
+                        w->from == MAINT_UNDOING);
         if (w->to == MAINT_OPERATING)
             assert_true(w->from == MAINT_GRANTED || w->from == MAINT_HALTED);
         if (w->to == MAINT_COMPLETE)
@@ -88,12 +89,18 @@ static void any_facts(struct prng *r, struct maint_facts *f, struct slot *slot) 
         .to_return = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1),
         .slot = prng_range(r, 0, 5) ? slot : NULL,
         .node_there = prng_range(r, 0, 4),
+        .node_down = flip(r),
         .node_ready = flip(r),
         .node_boot = (const char *const[]){"", "b1", "b2"}[prng_range(r, 0, 3)],
         .cordoned = flip(r),
         .same_boot = flip(r),
+        .hasty = flip(r),
+        .doubtful = flip(r),
+        .overdue = flip(r),
+        .still_up = flip(r),
         .drain = (enum maint_drain)prng_range(r, 0, MAINT_DRAIN_UNCORDONED + 1),
         .work = (enum maint_work)prng_range(r, 0, MAINT_WORK_FAILED + 1),
+        .again = flip(r),
         .restored = flip(r),
         .settled = flip(r),
     };
@@ -126,12 +133,12 @@ static void no_facts_make_it_do_what_must_not_be_done(void **state) {
             assert_true(f.slot && slot.state == SLOT_GRANTED && f.cordoned && f.node_there);
             assert_true(!f.paused && !f.cancelled && !f.by_request);
             assert_string_not_equal(f.node_boot, "b2"); /* not in another boot */
-            assert_true(f.work == MAINT_WORK_NONE || f.word == MAINT_SAYS_RETRY);
+            assert_true(f.work == MAINT_WORK_NONE || f.again);
             break;
         case MAINT_ACT_RETURN:
             assert_true(f.slot && slot.state != SLOT_RETURNED);
             assert_true(phase == MAINT_UNDOING || phase == MAINT_UNCORDONING ||
-                        phase == MAINT_SETTLING);
+                        phase == MAINT_SETTLING || maint_ended(phase));
             break;
         case MAINT_ACT_UNCORDON: /* follows a write of the slot */
             assert_true(!f.slot || slot.state == SLOT_RETURNED);
@@ -148,6 +155,9 @@ static void no_facts_make_it_do_what_must_not_be_done(void **state) {
         for (const struct maint_way *w; (w = maint_next(phase, end, &f)); phase = w->to) {
             if (w->to == MAINT_UNDOING)
                 end = maint_way_end(w);
+            f.overdue = f.still_up = false; /* a phase that begins has its time before it */
+            f.again = w->from == MAINT_HALTED && w->to == MAINT_OPERATING;
+            f.hasty = w->to == MAINT_UNDOING && w->from < MAINT_GRANTED;
             assert_true(++ways < MAINT_PHASES);
         }
         if (f.paused && f.slot && slot.state == SLOT_TAKEN)
@@ -199,7 +209,13 @@ static void carry_out(struct life *l, enum maint_act act) {
         l->boots_of_grant = l->boots;
         write_slot(l, SLOT_DRAINED);
         break;
+    case MAINT_ACT_DRAIN_AGAIN:
+        assert_int_equal(l->slot.state, SLOT_DRAINED);
+        l->slot.boot = "";
+        write_slot(l, SLOT_TAKEN);
+        break;
     case MAINT_ACT_GRANT:
+        assert_int_equal(l->f.drain, MAINT_DRAIN_DONE);
         l->granted++;
         l->slot.granted = 1;
         write_slot(l, SLOT_GRANTED);
@@ -209,6 +225,7 @@ static void carry_out(struct life *l, enum maint_act act) {
         l->operated++;
         l->f.work = MAINT_WORK_BEGUN;
         l->f.word = MAINT_SAYS_NOTHING;
+        l->f.again = false;
         break;
     case MAINT_ACT_RETURN:
         write_slot(l, SLOT_RETURNED);
@@ -238,9 +255,13 @@ static void happen(struct life *l, struct prng *r, bool calm) {
             calm || prng_range(r, 0, 8)
                 ? MAINT_DRAIN_DONE
                 : (enum maint_drain)prng_range(r, MAINT_DRAIN_REFUSED, MAINT_DRAIN_UNCORDONED + 1);
+    /* A pod comes. */
+    if (f->slot && l->slot.state == SLOT_DRAINED && f->drain == MAINT_DRAIN_DONE &&
+        !prng_range(r, 0, 8))
+        f->drain = MAINT_DRAIN_AT_WORK;
     /* Its client asks. */
     if (f->by_request && f->asks && f->slot && l->slot.state == SLOT_DRAINED && f->cordoned &&
-        streq(l->slot.boot, l->boot) && flip(r)) {
+        f->drain == MAINT_DRAIN_DONE && streq(l->slot.boot, l->boot) && flip(r)) {
         l->granted++;
         l->slot.granted = 1;
         write_slot(l, SLOT_GRANTED);
@@ -248,21 +269,36 @@ static void happen(struct life *l, struct prng *r, bool calm) {
     if (f->by_request && !l->out && f->slot && l->slot.state == SLOT_GRANTED && f->cordoned &&
         streq(l->slot.boot, l->boot))
         l->told = true;
+    /* It reports, and goes all the same, or does not. */
+    if (l->told && f->slot && l->slot.state == SLOT_GRANTED && !prng_range(r, 0, 8)) {
+        write_slot(l, SLOT_STEADY);
+        l->told = flip(r);
+    }
+    f->same_boot = !l->told && !l->out && flip(r);
     bool goes = (f->by_request && l->told) || f->work == MAINT_WORK_BEGUN;
     if (goes && !l->out && flip(r)) {
         l->out = true;
         l->told = false;
         f->node_ready = false;
+        f->node_down = true;
     } else if (l->out && flip(r)) {
         l->out = false;
         f->node_ready = true;
+        f->node_down = false;
         reboot(l);
         if (f->work == MAINT_WORK_BEGUN)
             f->work = MAINT_WORK_DONE;
     } else if (f->work == MAINT_WORK_BEGUN && !l->out && !calm && !prng_range(r, 0, 4)) {
         f->work = MAINT_WORK_FAILED;
     }
-    if (l->phase == MAINT_HALTED && flip(r))
+    /* It takes too long, or nothing comes of it: only where nothing takes the node down any more.
+     */
+    bool goes_down = l->told || l->out || f->work == MAINT_WORK_BEGUN;
+    f->overdue = (l->out || !goes_down) && !prng_range(r, 0, 20);
+    f->still_up = !goes_down && f->node_ready && flip(r);
+    f->doubtful = !calm && flip(r);
+    bool words = l->phase == MAINT_HALTED || l->phase == MAINT_OPERATING;
+    if (words && flip(r))
         f->word = (enum maint_word)prng_range(r, MAINT_SAYS_RETRY, MAINT_SAYS_ABORT + 1);
     if (!calm) {
         f->to_cordon = (enum maint_gate)prng_range(r, 0, MAINT_DENY + 1);
@@ -300,6 +336,8 @@ static void live(uint64_t seed, unsigned ends[MAINT_PHASES]) {
         while ((w = maint_next(l.phase, l.end, &l.f))) {
             if (w->to == MAINT_UNDOING)
                 l.end = maint_way_end(w);
+            l.f.again = w->from == MAINT_HALTED && w->to == MAINT_OPERATING && !l.f.by_request;
+            l.f.overdue = l.f.still_up = false;
             l.phase = w->to;
         }
         carry_out(&l, maint_act(l.phase, &l.f));
@@ -325,8 +363,143 @@ static void every_life_ends_and_leaves_nothing_behind(void **state) {
     assert_true(ends[MAINT_FAILED] > 100);
 }
 
+/* A machine that was shut down is off, which is what was wanted: it is waited for until somebody
+ * has switched it on again. Whoever has run a command cannot tell that a machine reboots. */
+static void only_the_node_says_that_it_was_rebooted(void **state) {
+    (void)state;
+    struct slot slot = {
+        .id = "h", .node = "w", .uid = "u", .boot = "b1", .state = SLOT_GRANTED, .granted = 1};
+    struct maint_facts f = {.operation = OPERATION_SHUTDOWN,
+                            .asks = true,
+                            .slot = &slot,
+                            .node_there = true,
+                            .node_ready = true,
+                            .node_boot = "b1",
+                            .cordoned = true,
+                            .work = MAINT_WORK_DONE};
+    assert_null(maint_next(MAINT_OPERATING, MAINT_FAILED, &f)); /* it is still up */
+    f.node_ready = false;
+    f.node_down = true;
+    const struct maint_way *way = maint_next(MAINT_OPERATING, MAINT_FAILED, &f);
+    assert_int_equal(way->to, MAINT_RETURNING);
+    assert_null(maint_next(MAINT_RETURNING, MAINT_FAILED, &f));
+    f.operation = OPERATION_REBOOT; /* one that does not come back is to fail in time */
+    assert_null(maint_next(MAINT_OPERATING, MAINT_FAILED, &f));
+    f.operation = OPERATION_UPGRADE;
+    assert_int_equal(maint_next(MAINT_OPERATING, MAINT_FAILED, &f)->to, MAINT_RETURNING);
+}
+
+/* A gate that shuts between the grant and the operation keeps it. */
+static void nothing_is_operated_on_past_a_gate(void **state) {
+    (void)state;
+    struct slot slot = {.id = "h", .boot = "b1", .state = SLOT_GRANTED, .granted = 1};
+    struct maint_facts f = {.operation = OPERATION_REBOOT,
+                            .slot = &slot,
+                            .node_there = true,
+                            .node_ready = true,
+                            .node_boot = "b1",
+                            .cordoned = true};
+    assert_int_equal(maint_act(MAINT_GRANTED, &f), MAINT_ACT_OPERATE);
+    f.to_operate = MAINT_WAIT;
+    assert_int_equal(maint_act(MAINT_GRANTED, &f), MAINT_ACT_NONE);
+}
+
+static const char *reason_of(enum maint_phase phase, const struct maint_facts *f) {
+    const struct maint_way *w = maint_next(phase, MAINT_FAILED, f);
+    return w ? w->reason : "";
+}
+
+/* The time that a node has to come back, and what ends the wait before. */
+static void nobody_waits_for_ever(void **state) {
+    (void)state;
+    struct slot slot = {.id = "h", .boot = "b1", .state = SLOT_GRANTED, .granted = 1};
+    struct maint_facts f = {.operation = OPERATION_REBOOT,
+                            .asks = true,
+                            .slot = &slot,
+                            .node_there = true,
+                            .node_ready = true,
+                            .node_boot = "b1",
+                            .cordoned = true,
+                            .work = MAINT_WORK_BEGUN,
+                            .still_up = true};
+    assert_string_equal(reason_of(MAINT_OPERATING, &f), ""); /* it may be about to go */
+    f.work = MAINT_WORK_DONE;
+    assert_string_equal(reason_of(MAINT_OPERATING, &f), "StillUp");
+    f.again = true;
+    assert_string_equal(reason_of(MAINT_OPERATING, &f), "");
+    f.again = f.still_up = false;
+    assert_string_equal(reason_of(MAINT_OPERATING, &f), ""); /* on the heels of the command */
+    f.overdue = true;
+    assert_string_equal(reason_of(MAINT_OPERATING, &f), "NotBack");
+    f.node_boot = "b2"; /* it has rebooted, and does not become Ready */
+    f.node_ready = false;
+    f.node_down = true;
+    assert_string_equal(reason_of(MAINT_OPERATING, &f), "OperationDone");
+    assert_string_equal(reason_of(MAINT_RETURNING, &f), "NotBack");
+    assert_string_equal(reason_of(MAINT_HALTED, &f), ""); /* and stays so until it is */
+    f.word = MAINT_SAYS_ABORT;                            /* nobody knows what it is doing */
+    assert_string_equal(reason_of(MAINT_HALTED, &f), "");
+    f.node_ready = true;
+    f.node_down = false;
+    assert_string_equal(reason_of(MAINT_HALTED, &f), "Skipped");
+    f = (struct maint_facts){.operation = OPERATION_SHUTDOWN,
+                             .slot = &slot,
+                             .node_there = true,
+                             .node_down = true,
+                             .node_boot = "b1",
+                             .overdue = true};
+    assert_string_equal(reason_of(MAINT_RETURNING, &f), ""); /* off, as was wanted */
+}
+
+/* What somebody wants of one that is under way is done only where the node stays up. */
+static void words_to_one_that_is_under_way(void **state) {
+    (void)state;
+    struct slot slot = {.id = "h", .boot = "b1", .state = SLOT_GRANTED, .granted = 1};
+    for (unsigned word = MAINT_SAYS_RETRY; word <= MAINT_SAYS_ABORT + 1; word++) {
+        struct maint_facts f = {.operation = OPERATION_REBOOT,
+                                .asks = true,
+                                .slot = &slot,
+                                .node_there = true,
+                                .node_ready = true,
+                                .node_boot = "b1",
+                                .cordoned = true,
+                                .work = MAINT_WORK_BEGUN};
+        if (word > MAINT_SAYS_ABORT)
+            f.cancelled = true;
+        else
+            f.word = (enum maint_word)word;
+        assert_string_equal(reason_of(MAINT_OPERATING, &f), "");
+        assert_int_equal(maint_act(MAINT_OPERATING, &f), MAINT_ACT_NONE);
+        f.still_up = true;
+        assert_string_equal(reason_of(MAINT_OPERATING, &f), "StillUp");
+        f.by_request = true; /* whoever goes by itself may still do so */
+        assert_string_equal(reason_of(MAINT_OPERATING, &f), "");
+    }
+}
+
+/* A client that reports at once, of one that was cancelled: its node has not been away. */
+static void a_node_that_is_not_believed_has_not_gone(void **state) {
+    (void)state;
+    struct slot slot = {.id = "h", .boot = "b1", .state = SLOT_STEADY, .granted = 1};
+    struct maint_facts f = {.operation = OPERATION_REBOOT,
+                            .by_request = true,
+                            .cancelled = true,
+                            .slot = &slot,
+                            .node_there = true,
+                            .node_boot = "b1",
+                            .cordoned = true};
+    assert_string_equal(reason_of(MAINT_GRANTED, &f), "");
+    f.node_ready = f.same_boot = true;
+    assert_string_equal(reason_of(MAINT_GRANTED, &f), "SameBoot");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(words_to_one_that_is_under_way),
+        cmocka_unit_test(a_node_that_is_not_believed_has_not_gone),
+        cmocka_unit_test(only_the_node_says_that_it_was_rebooted),
+        cmocka_unit_test(nothing_is_operated_on_past_a_gate),
         cmocka_unit_test(every_state_can_be_reached_and_left),
         cmocka_unit_test(nothing_goes_round_the_grant),
         cmocka_unit_test(the_graph),

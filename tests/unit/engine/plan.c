@@ -2,6 +2,8 @@
  * out in plan_tell.c. */
 #include "plan_site.h"
 
+#define DB "{'apiVersion':'apps/v1','kind':'StatefulSet','name':'db','uid':'db','controller':true}"
+
 #include "model/selector.h"
 
 /* As the drain does it: one pod that needs a flag, and the node is left alone as a whole. */
@@ -121,6 +123,8 @@ static void what_never_goes_says_why(void **state) {
         assert_int_equal(pod_of(f, wanted[i].name)->evicted, PLAN_NO_TIME);
         assert_true(strlen(pod_of(f, wanted[i].name)->blocker.message) > 5);
     }
+    /* Who takes the mark off is told of the next thing in its way. */
+    assert_says(f, "held", "besides, the budget default/zero never lets it go: maxUnavailable 1,");
     assert_int_equal(f->plan.makespan, PLAN_NO_TIME);
     assert_int_equal(node_of(f, "w0")->ends, PLAN_NO_TIME);
     assert_int_equal(f->plan.count[PLAN_NEVER], 4);
@@ -157,6 +161,28 @@ static void a_budget_that_waits_for_others_is_not_sure(void **state) {
     assert_verdict(f, "a0", PLAN_UNSURE);
     assert_code(f, "a0", BLOCKER_PDB_NO_BUDGET);
     assert_non_null(strstr(pod_of(f, "a0")->blocker.message, "CrashLoopBackOff"));
+}
+
+/* One that somebody has just evicted is made again when it is gone: its budget only breathes. */
+static void a_budget_that_waits_for_one_to_be_made_again(void **state) {
+    struct plan_site *f = *state;
+    char when[TIMEFMT_LEN];
+    node(f, "w0", 110);
+    node(f, "w1", 110);
+    dw_pod(&f->w, "db-0", "w0", "{'metadata':{'ownerReferences':[" DB "]}}");
+    dw_pod(&f->w, "db-1", "w1",
+           "{'metadata':{'deletionTimestamp':'%s','ownerReferences':[" DB "]}}",
+           time_format(f->w.now.wall + SEC(20), false, when));
+    dw_budget(&f->w, "web", 0, 1, 1, 2);
+    make(f, "w0", NULL);
+    assert_verdict(f, "db-0", PLAN_WAITS);
+    assert_true(pod_of(f, "db-0")->evicted >= SEC(20));
+    /* But not when something keeps it. */
+    dw_pod(&f->w, "db-1", "w1",
+           "{'metadata':{'deletionTimestamp':'%s','ownerReferences':[" DB "]}}",
+           time_format(f->w.now.wall - SEC(600), false, when));
+    make(f, "w0", NULL);
+    assert_verdict(f, "db-0", PLAN_UNSURE);
 }
 
 static void what_terminates_is_waited_for(void **state) {
@@ -469,6 +495,7 @@ int main(void) {
         PLAN_TEST(what_never_goes_says_why),
         PLAN_TEST(the_flags_of_the_drain_count),
         PLAN_TEST(a_budget_that_waits_for_others_is_not_sure),
+        PLAN_TEST(a_budget_that_waits_for_one_to_be_made_again),
         PLAN_TEST(what_terminates_is_waited_for),
         PLAN_TEST(daemon_pods_stay),
         PLAN_TEST(names_that_do_not_exist_are_left_out),

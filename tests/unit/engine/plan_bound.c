@@ -198,6 +198,52 @@ static void slots_know_the_rate(void **state) {
     assert_true(f->plan.makespan < f->plan.bounds[TERM_SLOTS].least + MSEC(10));
 }
 
+/* Zones that may not be out together add up; those of one zone may go together, as far as slots go.
+ */
+static void zones_bind(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 7);
+    for (int i = 0; i < 6; i++) {
+        char name[8], pod[8];
+        snprintf(name, sizeof name, "w%d", i);
+        snprintf(pod, sizeof pod, "p%d", i);
+        dw_pod(&f->w, pod, name, "{}");
+        dw_edit_node(&f->w, name, "{'metadata':{'labels':{'topology.kubernetes.io/zone':'%c'}}}",
+                     'a' + i % 3);
+    }
+    f->w.opts.max_zones = 1;
+    f->w.opts.avoid_next = true; /* all go to w6 */
+    make(f, "w0", "w1", "w2", "w3", "w4", "w5", NULL);
+    assert_bound(f, TERM_ZONES, 30);
+    assert_int_equal(f->plan.binds, TERM_ZONES);
+    assert_int_equal(f->plan.makespan, SEC(30));
+    assert_string_equal(f->plan.bounds[TERM_ZONES].message,
+                        "nodes of 3 zones, 1 zone at a time, 10s each on average");
+    f->w.opts.parallel = 1;
+    make(f, "w0", "w1", "w2", "w3", "w4", "w5", NULL);
+    assert_bound(f, TERM_ZONES, 60);
+    f->w.opts.parallel = 0;
+    f->w.opts.max_zones = 2;
+    make(f, "w0", "w1", "w2", "w3", "w4", "w5", NULL);
+    assert_bound(f, TERM_ZONES, 15);
+    assert_true(f->plan.makespan >= SEC(15));
+    f->w.opts.max_zones = 3;
+    make(f, "w0", "w1", "w2", "w3", "w4", "w5", NULL);
+    assert_bound(f, TERM_ZONES, 0);
+}
+
+/* However fast pods stop and start, evictions come no faster than their rate. */
+static void the_rate_alone_is_certain(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    pods(f, "a", 11, "w0", "{}");
+    make(f, "w0", NULL);
+    assert_int_equal(f->plan.certain, 0);
+    f->w.opts.rate = 5;
+    make(f, "w0", NULL);
+    assert_int_equal(f->plan.certain, MSEC(1200));
+}
+
 /* No plan is faster than its bound, whatever it is of. */
 static void no_plan_is_faster(void **state) {
     struct plan_site *f = *state;
@@ -239,6 +285,8 @@ int main(void) {
         PLAN_TEST(what_leaves_by_itself_needs_no_slot),
         PLAN_TEST(orders_come_one_after_the_other),
         PLAN_TEST(slots_know_the_rate),
+        PLAN_TEST(zones_bind),
+        PLAN_TEST(the_rate_alone_is_certain),
         PLAN_TEST(no_plan_is_faster),
     };
     return cmocka_run_group_tests_name("engine/plan_bound", tests, NULL, NULL);

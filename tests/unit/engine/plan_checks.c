@@ -24,15 +24,21 @@ static int teardown(void **state) {
 
 #define CHECKS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* A virtual machine that must be migrated away, and cannot be. */
-static void machine(struct plan_site *f, const char *name, const char *where) {
-    json_t *doc = json_pack(
-        "{s:{s:s,s:s,s:o},s:{s:s},s:{s:s,s:s,s:[{s:s,s:s,s:s}]}}", "metadata", "namespace", "x",
-        "name", name, "resourceVersion", json_sprintf("%d", (int)++f->w.version), "spec",
-        "evictionStrategy", "LiveMigrate", "status", "nodeName", where, "phase", "Running",
-        "conditions", "type", "LiveMigratable", "status", "False", "message", "no shared disk");
+/* A virtual machine that must be migrated away. */
+static void put_machine(struct plan_site *f, const char *name, const char *where, bool can) {
+    json_t *doc = json_pack("{s:{s:s,s:s,s:o},s:{s:s},s:{s:s,s:s,s:[{s:s,s:s,s:s}]}}", "metadata",
+                            "namespace", "x", "name", name, "resourceVersion",
+                            json_sprintf("%d", (int)++f->w.version), "spec", "evictionStrategy",
+                            "LiveMigrate", "status", "nodeName", where, "phase", "Running",
+                            "conditions", "type", "LiveMigratable", "status",
+                            can ? "True" : "False", "message", "no shared disk");
     store_put(machines, dw_decode(&f->w, &kind_vmi, doc));
     json_decref(doc);
+}
+
+/* One that cannot be. */
+static void machine(struct plan_site *f, const char *name, const char *where) {
+    put_machine(f, name, where, false);
 }
 
 static void member(struct plan_site *f, const char *where, bool ready) {
@@ -195,6 +201,55 @@ static void what_is_skipped_is_not_asked(void **state) {
     assert_verdict(f, "a0", PLAN_GOES);
 }
 
+/* It may be cordoned, which begins the migration; it is not drained before that is over. */
+static void what_gates_the_end_is_told(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    dw_pod(&f->w, "a", "w0", "{}");
+    put_machine(f, "vm", "w0", true);
+    make(f, "w0", "w1", NULL);
+    const struct plan_node *n = node_of(f, "w0");
+    assert_null(n->finding);
+    assert_int_equal(n->verdict, PLAN_UNSURE);
+    assert_int_equal(n->ends, PLAN_NO_TIME);
+    assert_string_equal(n->blocker.object, "x/vm");
+    assert_non_null(strstr(n->blocker.message, PLAN_AT_THE_END ": kubevirt: "));
+    assert_verdict(f, "a", PLAN_GOES);
+    assert_int_equal(pod_of(f, "a")->gone, SEC(10));
+    assert_int_equal(f->plan.makespan, PLAN_NO_TIME);
+    assert_int_not_equal(node_of(f, "w1")->ends, PLAN_NO_TIME);
+    f->w.opts.skip_checks = 1u << (check_find("kubevirt") - checks_table);
+    make(f, "w0", NULL);
+    assert_int_equal(node_of(f, "w0")->ends, SEC(10));
+}
+
+/* All of it, not the first alone. */
+static void everything_that_gates_the_end_is_there(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    put_machine(f, "a", "w0", true);
+    put_machine(f, "b", "w0", true);
+    make(f, "w0", NULL);
+    assert_int_equal(node_of(f, "w0")->n_later, 2);
+    assert_string_equal(node_of(f, "w0")->later[0]->check->name, "kubevirt");
+    assert_int_equal(node_of(f, "w0")->n_findings, 0);
+}
+
+/* Nothing keeps a drain of the only member, but nothing more may be done to its node. */
+static void what_is_denied_to_the_operation_is_there(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    member(f, "w0", true);
+    make(f, "w0", NULL);
+    const struct plan_node *n = node_of(f, "w0");
+    assert_null(n->finding);
+    assert_null(n->blocker.message);
+    assert_int_equal(n->n_later, 1);
+    assert_int_equal(n->later[0]->verdict, CHECK_DENY);
+    assert_string_equal(n->later[0]->check->name, "etcd");
+    assert_int_not_equal(n->ends, PLAN_NO_TIME);
+}
+
 /* It is on its way already, whoever may cordon the node. */
 static void what_terminates_goes_all_the_same(void **state) {
     struct plan_site *f = *state;
@@ -218,6 +273,9 @@ int main(void) {
         CHECKS_TEST(with_nodes_that_come_back_all_go_in_turns),
         CHECKS_TEST(who_is_held_already_counts),
         CHECKS_TEST(what_is_skipped_is_not_asked),
+        CHECKS_TEST(what_gates_the_end_is_told),
+        CHECKS_TEST(everything_that_gates_the_end_is_there),
+        CHECKS_TEST(what_is_denied_to_the_operation_is_there),
         CHECKS_TEST(what_terminates_goes_all_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

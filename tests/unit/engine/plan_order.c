@@ -88,11 +88,30 @@ static void without_a_gain_the_order_stays(void **state) {
     }
 }
 
+/* A node that would keep its turn for ever, because a replacement finds no room, comes last. */
+static void who_finds_no_room_comes_last(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 4);
+    dw_pod(&f->w, "a0", "w0", "{'spec':{'nodeSelector':{'kubernetes.io/hostname':'w0'}}}");
+    dw_pod(&f->w, "a1", "w0", "{'spec':{'nodeSelector':{'kubernetes.io/hostname':'w0'}}}");
+    dw_pod(&f->w, "b", "w1", "{'metadata':{'labels':{'app':'b'}}}");
+    dw_pod(&f->w, "c", "w2", "{'metadata':{'labels':{'app':'c'}}}");
+    dw_budget(&f->w, "web", 1, 2, 1, 2);
+    f->w.opts.parallel = 1;
+    make(f, "w0", "w1", "w2", NULL);
+    assert_string_equal(f->plan.nodes[2].name, "w0");
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_NEVER);
+    assert_int_equal(node_of(f, "w1")->verdict, PLAN_GOES);
+    assert_int_equal(node_of(f, "w2")->verdict, PLAN_GOES);
+    assert_int_equal(f->plan.drained, SEC(20));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PLAN_TEST(crowded_nodes_are_put_in_a_good_order),
         PLAN_TEST(an_order_that_is_given_is_kept),
         PLAN_TEST(without_a_gain_the_order_stays),
+        PLAN_TEST(who_finds_no_room_comes_last),
     };
     return cmocka_run_group_tests_name("engine/plan_order", tests, NULL, NULL);
 }

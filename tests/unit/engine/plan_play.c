@@ -169,6 +169,33 @@ static void the_rate_is_for_the_first_nodes_first(void **state) {
     assert_in_range(pod_of(f, "z")->evicted, SEC(1), SEC(2));
 }
 
+/* Those that are sent one a second have taken of the budget before they are asked: whoever comes
+ * after them, when the first of them are back, has waited for the rate alone. */
+static void the_rate_is_no_budget(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    pods(f, "a", 10, "w0", "{}");
+    dw_budget(&f->w, "web", 6, 10, 4, 10);
+    f->w.opts.rate = 1;
+    make(f, "w0", NULL);
+    for (int i = 0; i < 10; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "a%d", i);
+        assert_verdict(f, name, PLAN_GOES);
+        assert_in_range(pod_of(f, name)->evicted, SEC(i), SEC(i) + MSEC(10));
+    }
+    /* They are back after five seconds: of two there is none left in the third. */
+    dw_budget(&f->w, "web", 2, 10, 8, 10);
+    make(f, "w0", NULL);
+    assert_verdict(f, "a1", PLAN_GOES);
+    assert_verdict(f, "a2", PLAN_WAITS);
+    assert_code(f, "a2", BLOCKER_PDB_NO_BUDGET);
+    /* Nor is it the rate when others, of nodes after its own, are sent meanwhile. */
+    pods(f, "b", 30, "w1", "{'metadata':{'labels':{'app':'free'}}}");
+    make(f, "w0", "w1", NULL);
+    assert_verdict(f, "a2", PLAN_WAITS);
+}
+
 /* A StatefulSet's pod that came to a node has its name there, and with it its place among the pods
  * of the node: it is asked to go before db-1, takes what the budget allows, and finds no room. */
 static void a_successor_has_its_place_by_name(void **state) {
@@ -354,7 +381,33 @@ static void replacements_avoid_nodes_whose_turn_comes(void **state) {
     /* It forbids nothing: where no other has room, they come to it all the same. */
     dw_edit_node(&f->w, "w2", "{'spec':{'unschedulable':true}}");
     make(f, "w0", "w1", NULL);
+    assert_int_equal(node_of(f, "w1")->ends, SEC(20));
+    assert_verdict(f, "a", PLAN_HOMELESS); /* in the end */
+    assert_null(pod_of(f, "a")->to);
+}
+
+/* One that terminates leaves its node whatever becomes of that: who waits for room finds it there,
+ * although its turn does not come. */
+static void what_leaves_makes_room_before_its_turn(void **state) {
+    struct plan_site *f = *state;
+    char when[TIMEFMT_LEN];
+    node(f, "w0", 110);
+    node(f, "w1", 1);
+    dw_pod(&f->w, "a", "w0", "{}");
+    dw_pod(&f->w, "held", "w0",
+           "{'metadata':{'ownerReferences':null,'finalizers':['example.com/hold']}}");
+    dw_pod(&f->w, "z", "w1", "{'metadata':{'labels':{'app':'z'},'deletionTimestamp':'%s'}}",
+           time_format(f->w.now.wall + SEC(20), false, when));
+    f->w.opts.force = true;
+    f->w.opts.max_unavailable.value = 1;
+    f->w.opts.in_order = true;
+    make(f, "w0", "w1", NULL);
+    assert_verdict(f, "a", PLAN_GOES);
     assert_string_equal(pod_of(f, "a")->to, "w1");
+    assert_int_equal(pod_of(f, "a")->back, SEC(25));
+    assert_verdict(f, "z", PLAN_GOES);
+    assert_int_equal(pod_of(f, "z")->gone, SEC(20));
+    assert_int_equal(node_of(f, "w1")->verdict, PLAN_UNSURE);
 }
 
 /* A node that has come back has no mark, and is better than those that have. */
@@ -409,6 +462,9 @@ static void refused_nodes_keep_nobody_waiting(void **state) {
     assert_verdict(f, "a", PLAN_GOES);
     assert_int_equal(pod_of(f, "a")->evicted, 0);
     assert_int_equal(f->plan.most_at_once, 1);
+    f->w.opts.max_unavailable.value = 0;
+    make(f, "w0", "w1", "w2", NULL);
+    assert_int_equal(f->plan.most_at_once, 3); /* they are out of service all the same */
 }
 
 /* To where it comes nothing is evicted from: it stays there. */
@@ -596,6 +652,7 @@ int main(void) {
         PLAN_TEST(nodes_in_each_others_way_do_not_go_together),
         PLAN_TEST(the_rate_is_kept),
         PLAN_TEST(the_rate_is_for_the_first_nodes_first),
+        PLAN_TEST(the_rate_is_no_budget),
         PLAN_TEST(a_successor_has_its_place_by_name),
         PLAN_TEST(a_rule_goes_past_the_budget),
         PLAN_TEST(the_order_of_rules_is_kept),
@@ -606,6 +663,7 @@ int main(void) {
         PLAN_TEST(the_order_of_the_names_when_that_is_wanted),
         PLAN_TEST(a_pod_that_comes_to_a_node_which_is_drained_later_goes_again),
         PLAN_TEST(replacements_avoid_nodes_whose_turn_comes),
+        PLAN_TEST(what_leaves_makes_room_before_its_turn),
         PLAN_TEST(what_has_come_back_is_not_avoided),
         PLAN_TEST(hopeless_nodes_have_their_place_when_all_go),
         PLAN_TEST(refused_nodes_keep_nobody_waiting),

@@ -99,7 +99,12 @@ static void why_there_is_no_place(void **state) {
     assert_says(f, "picky", "2 node(s) didn't match Pod's node affinity/selector");
     /* What would make it fit; against a selector nothing of that sort does. */
     assert_string_equal(pod_of(f, "large")->blocker.help, "5 cpu more on w1 would do");
-    assert_string_equal(pod_of(f, "picky")->blocker.help, "");
+    assert_false(pod_of(f, "large")->blocker.helped);
+    assert_string_equal(pod_of(f, "picky")->blocker.help,
+                        "give another node the labels that its nodeSelector or node affinity asks "
+                        "for, or add one like that; or add a node without these taints, or let the "
+                        "pod tolerate them");
+    assert_true(pod_of(f, "picky")->blocker.helped);
 }
 
 static void taints_are_obeyed(void **state) {
@@ -113,6 +118,35 @@ static void taints_are_obeyed(void **state) {
     assert_verdict(f, "a", PLAN_HOMELESS);
     assert_verdict(f, "b", PLAN_GOES);
     assert_string_equal(pod_of(f, "b")->to, "w1");
+}
+
+/* Kubernetes gives a cordoned node a taint: spreading that honours taints leaves the node out from
+ * then on, and the pods that are left on it keep nobody from the others. */
+static void a_cordon_is_a_taint_where_pods_are_spread(void **state) {
+    struct plan_site *f = *state;
+    static const char *const spread =
+        "{'metadata':{'labels':{'app':'web'}},'spec':{'topologySpreadConstraints':[{'maxSkew':1,"
+        "'topologyKey':'kubernetes.io/hostname','whenUnsatisfiable':'DoNotSchedule',"
+        "'nodeTaintsPolicy':'Honor','labelSelector':{'matchLabels':{'app':'web'}}}]}}";
+    nodes(f, 3);
+    pods(f, "a", 2, "w0", spread);
+    pods(f, "b", 2, "w1", spread);
+    pods(f, "c", 2, "w2", spread);
+    dw_budget(&f->w, "web", 1, 6, 5, 6);
+    make(f, "w0", NULL);
+    assert_verdict(f, "a0", PLAN_GOES);
+    assert_verdict(f, "a1", PLAN_WAITS);
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_WAITS);
+    /* Whether somebody has cordoned it before makes no difference, with the taint or before it. */
+    dw_edit_node(&f->w, "w0", "{'spec':{'unschedulable':true}}");
+    make(f, "w0", NULL);
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_WAITS);
+    dw_edit_node(
+        &f->w, "w0",
+        "{'spec':{'unschedulable':true,'taints':[{'key':'node.kubernetes.io/unschedulable',"
+        "'effect':'NoSchedule'}]}}");
+    make(f, "w0", NULL);
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_WAITS);
 }
 
 static void node_affinity_is_obeyed(void **state) {
@@ -535,6 +569,19 @@ static void an_uncordoned_node_is_room(void **state) {
     assert_int_equal(pod_of(f, "a")->back, SEC(15));
 }
 
+/* However many wait for it, and whoever else waits for something that does not come. */
+static void an_uncordoned_node_is_room_for_very_many(void **state) {
+    struct plan_site *f = *state;
+    node(f, "w0", 2000);
+    node(f, "w1", 1);
+    dw_pod(&f->w, "full", "w1", "{'metadata':{'labels':{'app':'other'}}}");
+    pods(f, "a", 1100, "w0", "{}");
+    f->w.opts.uncordon_when_done = true;
+    make(f, "w0", NULL);
+    assert_int_equal(f->plan.count[PLAN_HOMELESS], 0);
+    assert_string_equal(pod_of(f, "a1099")->to, "w0");
+}
+
 /* Of a cordon that keeps a pod out that is said; not of those of the drain itself. */
 static void a_cordon_that_keeps_it_out_is_named(void **state) {
     struct plan_site *f = *state;
@@ -583,6 +630,7 @@ int main(void) {
         PLAN_TEST(nodes_that_go_together_do_not_exchange_pods),
         PLAN_TEST(why_there_is_no_place),
         PLAN_TEST(taints_are_obeyed),
+        PLAN_TEST(a_cordon_is_a_taint_where_pods_are_spread),
         PLAN_TEST(node_affinity_is_obeyed),
         PLAN_TEST(a_local_volume_ties_the_pod_to_its_node),
         PLAN_TEST(a_volume_that_can_move_does_not),
@@ -602,6 +650,7 @@ int main(void) {
         PLAN_TEST(many_alike_cost_one_question),
         PLAN_TEST(room_of_those_that_leave),
         PLAN_TEST(an_uncordoned_node_is_room),
+        PLAN_TEST(an_uncordoned_node_is_room_for_very_many),
         PLAN_TEST(a_cordon_that_keeps_it_out_is_named),
         PLAN_TEST(the_order_of_the_store_does_not_matter),
     };

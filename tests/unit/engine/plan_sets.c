@@ -114,7 +114,7 @@ static void its_budget_runs_dry(void **state) {
 /* A name that no StatefulSet gives has no place in the order. */
 static void names_of_others_do_not_count(void **state) {
     struct plan_site *f = *state;
-    site(f, "OrderedReady", 2);
+    site(f, "OrderedReady", 110);
     dw_remove(&f->w, &kind_pod, "default", "db-0");
     dw_pod(&f->w, "db-0x", "w0", DB, "");
     make(f, "w0", NULL);

@@ -10,7 +10,7 @@
 
 struct plan_site {
     struct drain_world w;
-    struct store *namespaces, *volumes, *claims, *classes;
+    struct store *namespaces, *volumes, *claims, *classes, *jobs, *quotas, *accounts;
     bool no_storage; /* volumes and claims are not known */
     bool no_classes; /* StorageClasses are not */
     bool own_times;  /* engine/durations.h, not `times` */
@@ -28,6 +28,9 @@ static inline int plan_setup(void **state) {
     f->volumes = store_new(&kind_pv, f->w.pool);
     f->claims = store_new(&kind_pvc, f->w.pool);
     f->classes = store_new(&kind_storage_class, f->w.pool);
+    f->jobs = store_new(&kind_job, f->w.pool);
+    f->quotas = store_new(&kind_resource_quota, f->w.pool);
+    f->accounts = store_new(&kind_service_account, f->w.pool);
     f->times = (struct pod_durations){.stop = SEC(10), .start = SEC(5), .seen = true};
     *state = f;
     return 0;
@@ -40,6 +43,9 @@ static inline int plan_teardown(void **state) {
     store_free(f->volumes);
     store_free(f->claims);
     store_free(f->classes);
+    store_free(f->jobs);
+    store_free(f->quotas);
+    store_free(f->accounts);
     rules_free((struct rules *)f->w.opts.rules);
     dw_done(&f->w);
     free(f);
@@ -72,6 +78,9 @@ __attribute__((sentinel)) static inline void make(struct plan_site *f, ...) {
                                    .volumes = f->no_storage ? NULL : f->volumes,
                                    .claims = f->no_storage ? NULL : f->claims,
                                    .classes = f->no_classes ? NULL : f->classes,
+                                   .jobs = f->jobs,
+                                   .quotas = f->quotas,
+                                   .accounts = f->accounts,
                                    .names = names,
                                    .n_names = n,
                                    .times = f->own_times ? NULL : plan_site_times,

@@ -35,6 +35,7 @@ static void without_a_policy(void **state) {
     struct policy_rules *r = policy_builtin();
     struct drain_opts opts;
     assert_true(r->builtin && r->fleetlock && !r->ends && !r->down_count);
+    assert_int_equal(r->return_timeout, SEC(1800)); /* as of a Policy that says nothing */
     assert_string_equal(r->name, "default");
     assert_int_equal(r->max.value, 1);
     assert_false(r->max.percent);
@@ -64,6 +65,7 @@ static void what_a_policy_says(void **state) {
         fail_msg("%s", err_msg(&err));
     assert_string_equal(r->name, "workers");
     assert_false(r->builtin || r->ends);
+    assert_int_equal(r->return_timeout, SEC(1800));
     assert_true(r->down_count);
     assert_int_equal(r->max.value, 30);
     assert_true(r->max.percent);

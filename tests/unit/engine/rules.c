@@ -267,6 +267,21 @@ static void marks_are_ignored_where_that_is_written(void **state) {
     end(&f);
 }
 
+/* Whatever a rule says of it. */
+static void our_own_controller_goes_last(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, HEAD "rules:\n"
+                   "- {name: early, match: {namespaces: [early]}, order: -5, grace: 7s}\n");
+    assert_string_equal(ask(&f, "early", LABELS("'slipway.dev/controller':''"), ""), "early");
+    assert_int_equal(f.said.order, INT32_MAX);
+    assert_int_equal(f.said.grace, 7);
+    ask(&f, "other", LABELS("'slipway.dev/controller':''"), "");
+    assert_int_equal(f.said.order, INT32_MAX);
+    assert_int_equal(f.said.action, RULE_EVICT);
+    end(&f);
+}
+
 static void what_has_finished_is_not_waited_for(void **state) {
     (void)state;
     struct fixture f;
@@ -303,6 +318,7 @@ int main(void) {
         cmocka_unit_test(the_marks_of_others_are_honoured),
         cmocka_unit_test(a_mark_beats_a_rule),
         cmocka_unit_test(marks_are_ignored_where_that_is_written),
+        cmocka_unit_test(our_own_controller_goes_last),
         cmocka_unit_test(what_has_finished_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

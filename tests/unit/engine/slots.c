@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -91,9 +92,15 @@ static void a_holding_from_its_beginning_to_its_end(void **state) {
     assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
     assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 1);
     assert_int_equal(slots_drained(&f.s, "h1", "b2", &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_drain_again(&f.s, "h1", &f.err), 0); /* a pod has come */
+    assert_int_equal(slots_drain_again(&f.s, "h1", &f.err), 1);
+    assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
     assert_false(slots_may_go(&f.s, "w1", "u1", "b1")); /* nobody was told yet */
     assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), 0);
     assert_int_equal(slots_grant(&f.s, "h1", T0 + SEC(1), &f.err), 1);
+    assert_int_equal(slots_drain_again(&f.s, "h1", &f.err), -EINVAL); /* it may have gone */
+    assert_int_equal(slots_drain_again(&f.s, "h9", &f.err), -ENOENT);
     assert_int_equal(slots_holder(&f.s, "w1")->granted, T0);
     assert_int_equal(ask(&f, "w1", T0 + SEC(600)), 1);
     assert_true(slots_may_go(&f.s, "w1", "u1", "b1"));
@@ -180,6 +187,74 @@ static void never_more_than_the_limit(void **state) {
     assert_int_equal(take(&f, "w3", "h3", 1), -EBUSY); /* a limit that was lowered */
     assert_int_equal(f.s.list.len, 2);
     assert_string_equal(f.s.list.p[0].node, "w1");
+    done(&f);
+}
+
+/* A gate that is shut is written beside the one who waits, and nothing is granted against it. */
+static void a_gate_keeps_the_grant(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    struct slot_wait wait = {"LastReplica", "x/pvc", "longhorn: it is here", T0};
+    assert_int_equal(slots_gate(&f.s, "w1", &wait, &f.arena), 1); /* nobody is there */
+    ask(&f, "w1", T0);
+    assert_int_equal(slots_gate(&f.s, "w1", &wait, &f.arena), 0);
+    assert_int_equal(slots_gate(&f.s, "w1", &wait, &f.arena), 1);
+    wait.since = T0 + SEC(9); /* the same, in other words: since when it was */
+    wait.message = "longhorn: it is still here";
+    assert_int_equal(slots_gate(&f.s, "w1", &wait, &f.arena), 0);
+    assert_non_null(strstr(text(&f), "\"wait\":{\"code\":\"LastReplica\",\"object\":\"x/pvc\","
+                                     "\"message\":\"longhorn: it is still here\",\"since\":"
+                                     "\"2025-11-16T08:00:00Z\"}"));
+    take(&f, "w1", "h", 1); /* it has passed that one */
+    assert_null(strstr(text(&f), "wait\":{"));
+    assert_int_equal(slots_drained(&f.s, "h", "boot-1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_gate(&f.s, "w1", &wait, &f.arena), 0);
+    assert_int_equal(slots_grant(&f.s, "h", T0, &f.err), -EBUSY);
+    assert_non_null(strstr(err_msg(&f.err), "LastReplica"));
+    assert_int_equal(slots_gate(&f.s, "w1", NULL, &f.arena), 0);
+    assert_int_equal(slots_grant(&f.s, "h", T0, &f.err), 0);
+    done(&f);
+}
+
+/* Whoever wrote it: that somebody waits is never read as that nobody does. */
+static void a_gate_that_cannot_be_read_keeps_it_as_well(void **state) {
+    (void)state;
+    static const char *const waits[] = {"{}", "7", "{\"code\":1}", "{\"code\":\"FromTomorrow\"}"};
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+        struct fixture f;
+        begin(&f);
+        _cleanup_free_ char *record = xasprintf(
+            "{\"v\":1,\"fence\":1,\"slots\":[{\"id\":\"h\",\"node\":\"w1\",\"uid\":\"u\","
+            "\"operation\":\"Reboot\",\"by\":\"fleetlock\",\"state\":\"drained\",\"boot\":\"b\","
+            "\"wait\":%s}]}",
+            waits[i]);
+        assert_int_equal(slots_parse(view_of(record), &f.arena, &f.s, &f.err), 0);
+        assert_int_equal(slots_grant(&f.s, "h", T0, &f.err), -EBUSY);
+        done(&f);
+    }
+}
+
+/* Of a long sentence as much as fits, in whole characters. */
+static void a_gate_has_no_endless_words(void **state) {
+    (void)state;
+    struct fixture f;
+    struct slots back;
+    char words[2001];
+    begin(&f);
+    ask(&f, "w1", T0);
+    for (size_t i = 0; i + 2 < sizeof words; i += 2)
+        memcpy(words + i, "\xc3\xa9", 2);
+    words[1] = words[0] = 'x'; /* so that the cut is within one */
+    words[2] = 'y';
+    words[3] = 'z';
+    words[2000] = '\0';
+    struct slot_wait wait = {"QuorumAtRisk", "", words, T0};
+    assert_int_equal(slots_gate(&f.s, "w1", &wait, &f.arena), 0);
+    assert_int_equal(slots_parse(view_of(text(&f)), &f.arena, &back, &f.err), 0);
+    assert_string_equal(back.waiting.p[0].wait.message, f.s.waiting.p[0].wait.message);
+    assert_true(strlen(back.waiting.p[0].wait.message) > 250);
+    slots_done(&back);
     done(&f);
 }
 
@@ -327,14 +402,125 @@ static void random_changes_survive_writing_and_reading(void **state) {
     done(&f);
 }
 
+/* What the functions do is what the table says. */
+static void no_holding_goes_another_way(void **state) {
+    (void)state;
+    for (unsigned from = 0; from < SLOT_STATES; from++) {
+        struct slot slot = {.id = "s1",
+                            .node = "w1",
+                            .uid = "u",
+                            .operation = "Reboot",
+                            .by = SLOTS_BY_CLIENT,
+                            .state = (enum slot_state)from,
+                            .boot = from > SLOT_TAKEN ? "b1" : ""};
+        for (unsigned act = 0; act < 5; act++) {
+            _cleanup_arena_ struct arena arena = ARENA_INIT;
+            struct slots s = SLOTS_INIT;
+            *vec_push(&s.list) = slot;
+            int rc = act == 0   ? slots_drained(&s, "s1", "b1", &arena, NULL)
+                     : act == 1 ? slots_grant(&s, "s1", 1, NULL)
+                     : act == 2 ? slots_return(&s, "s1", NULL)
+                     : act == 3 ? slots_free(&s, "s1", NULL)
+                                : slots_report(&s, "w1", 1);
+            unsigned to = s.list.len ? s.list.p[0].state : SLOT_STATES;
+            assert_int_equal(rc == 0, to != from);
+            if (to != from)
+                assert_true(slot_can((enum slot_state)from, (enum slot_state)to));
+            slots_done(&s);
+        }
+    }
+    assert_true(slot_can(SLOT_STATES, SLOT_TAKEN));
+    assert_false(slot_can(SLOT_TAKEN, SLOT_GRANTED));
+}
+
+/* What is written can be read, however long its name. */
+static void the_longest_name(void **state) {
+    (void)state;
+    struct fixture f;
+    struct slots again = SLOTS_INIT;
+    char by[12 + 253 + 1] = "maintenance/", node[253 + 1] = "";
+    memset(by + 12, 'm', 253);
+    memset(node, 'n', 253);
+    begin(&f);
+    struct slot slot = {
+        .id = "h1", .node = node, .uid = "u1", .operation = "Drain", .by = by, .since = T0};
+    assert_int_equal(slots_take(&f.s, &slot, 1, &f.arena, &f.err), 0);
+    assert_int_equal(slots_parse(view_of(text(&f)), &f.arena, &again, &f.err), 0);
+    assert_string_equal(again.list.p[0].by, by);
+    slots_done(&again);
+    done(&f);
+}
+
+/* A newer release has added members; what this one changes beside them stays as it was. */
+static void what_a_newer_release_has_added_is_kept(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    const char *record =
+        "{\"v\":1,\"fence\":7,\"slots\":[{\"id\":\"h1\",\"node\":\"w1\",\"uid\":\"u1\","
+        "\"operation\":\"Reboot\",\"by\":\"fleetlock\",\"state\":\"taken\","
+        "\"since\":\"2025-11-16T08:00:00Z\",\"zone\":{\"name\":\"a\"}}],"
+        "\"waiting\":[{\"node\":\"w2\",\"operation\":\"Reboot\",\"by\":\"fleetlock\","
+        "\"since\":\"2025-11-16T08:00:00Z\",\"asked\":\"2025-11-16T08:00:00Z\","
+        "\"urgent\":true}],\"epoch\":3}";
+    assert_int_equal(slots_parse(view_of(record), &f.arena, &f.s, &f.err), 0);
+    assert_string_equal(text(&f), record);
+    assert_int_equal(slots_adopt(&f.s, 8, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), 0);
+    assert_int_equal(ask(&f, "w2", T0 + SEC(3600)), 0);
+    assert_int_equal(take(&f, "w3", "h3", 5), 0);
+    const char *after = text(&f);
+    assert_non_null(
+        strstr(after, "\"granted\":\"2025-11-16T08:00:00Z\",\"zone\":{\"name\":\"a\"}}"));
+    assert_non_null(strstr(after, "\"asked\":\"2025-11-16T09:00:00Z\",\"urgent\":true}"));
+    assert_non_null(strstr(after, "],\"epoch\":3}"));
+    assert_int_equal(slots_return(&f.s, "h1", &f.err), 0);
+    assert_int_equal(slots_free(&f.s, "h1", &f.err), 0);
+    assert_null(strstr(text(&f), "zone")); /* it was that slot's */
+    done(&f);
+}
+
+/* However many wait, and whatever their gates say: those who hold find room in the object. */
+static void only_so_many_are_written_who_wait(void **state) {
+    (void)state;
+    struct fixture f = {.s = SLOTS_INIT};
+    char name[256], text[2048];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    for (int i = SLOTS_WAITING * 2; i-- > 0;) {
+        (void)snprintf(name, sizeof name, "w%0251d", i);
+        assert_int_equal(ask(&f, name, T0), 0);
+        const struct slot_wait wait = {.code = "GateShut", .object = text, .message = text};
+        assert_int_equal(slots_gate(&f.s, name, &wait, &f.arena), 0);
+    }
+    assert_int_equal(f.s.waiting.len, SLOTS_WAITING);
+    assert_string_equal(f.s.waiting.p[SLOTS_WAITING - 1].node + 252 - 4, "0399");
+    assert_int_equal(ask(&f, name, T0), 1);
+    (void)snprintf(name, sizeof name, "w%0251d", SLOTS_WAITING);
+    assert_int_equal(ask(&f, name, T0), 1); /* it asks again */
+    assert_null(slots_waits(&f.s, name));
+    _cleanup_str_ struct str json = STR_INIT;
+    slots_write(&f.s, &json);
+    assert_true(json.len < 600 << 10);
+    done(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_so_many_are_written_who_wait),
         cmocka_unit_test(the_record_as_the_header_shows_it),
+        cmocka_unit_test(the_longest_name),
+        cmocka_unit_test(what_a_newer_release_has_added_is_kept),
         cmocka_unit_test(a_holding_from_its_beginning_to_its_end),
+        cmocka_unit_test(no_holding_goes_another_way),
         cmocka_unit_test(one_who_was_granted_nothing_reports),
         cmocka_unit_test(whoever_reports_waits_no_longer),
         cmocka_unit_test(a_holder_that_asks_on),
         cmocka_unit_test(never_more_than_the_limit),
+        cmocka_unit_test(a_gate_keeps_the_grant),
+        cmocka_unit_test(a_gate_that_cannot_be_read_keeps_it_as_well),
+        cmocka_unit_test(a_gate_has_no_endless_words),
         cmocka_unit_test(a_later_leader_stays),
         cmocka_unit_test(who_asks_no_more_waits_no_more),
         cmocka_unit_test(one_may_wait_no_longer),

@@ -1,6 +1,8 @@
 /* Tests of src/engine/survey.c. */
 #include "engine/survey.h"
 
+#include <stdio.h>
+
 #include "support/world.h"
 
 #include "base/str.h"
@@ -11,6 +13,10 @@
     "'status':{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-11-15T07:" \
     "00:00Z'}]}"
 
+#define MARKED_OURS                                                                                \
+    "{'metadata':{'name':'n','annotations':{'rebootmanager/status':'Rebooting',"                   \
+    "'slipway.dev/cordon':'{\\\"v\\\":1,\\\"before\\\":false,\\\"holders\\\":[{\\\"id\\\":"        \
+    "\\\"slot:default:1\\\",\\\"by\\\":\\\"x\\\"}]}'}},'spec':{'unschedulable':true},"
 #define POD_READY "'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}"
 
 static void counts_pods_by_what_a_drain_does_with_them(void **state) {
@@ -180,6 +186,18 @@ static void phases(void **state) {
         {"{'metadata':{'name':'n','annotations':{'rebootmanager/status':'Rebooting'}},'spec':{"
          "'unschedulable':true}}",
          NODE_REBOOTING, false},
+        {"{'metadata':{'name':'n','annotations':{'rebootmanager/status':'Rebooting'}},'spec':{"
+         "'unschedulable':true,'taints':[{'key':'node.kubernetes.io/unschedulable','effect':"
+         "'NoSchedule','timeAdded':'2026-11-15T07:50:00Z'}]},'status':{'conditions':[{'type':"
+         "'Ready','status':'True'}]}}",
+         NODE_REBOOTING, false},
+        /* our controller has cordoned it for its reboot, and what it does the conditions say */
+        {MARKED_OURS "'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'Drained',"
+                     "'status':'True'}]}}",
+         NODE_DRAINED, false},
+        {MARKED_OURS "'status':{'conditions':[{'type':'Ready','status':'False'},{'type':'Drained',"
+                     "'status':'True'}]}}",
+         NODE_REBOOTING, false},
         {"{'metadata':{'name':'n','annotations':{'rebootmanager/status':'Ready'}}}", NODE_IDLE,
          false},
         {"{'metadata':{'name':'n','annotations':{'weave.works/kured-reboot-in-progress':'x'}}}",
@@ -196,8 +214,11 @@ static void phases(void **state) {
         world_add(&w, &kind_node, cases[i].node);
         survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
         assert_int_equal(s.nodes[0].phase, cases[i].phase);
+        if (strstr(cases[i].node, "timeAdded") && cases[i].phase == NODE_REBOOTING)
+            assert_true(s.nodes[0].phase_since > 0);
         assert_int_equal(s.nodes[0].needs_reboot, cases[i].reboot);
         assert_int_equal(survey_drains(&s), cases[i].phase == NODE_DRAINING);
+        assert_int_equal(s.nodes[0].rival != NULL, strstr(cases[i].node, "kured") != NULL);
         world_done(&w);
     }
 }
@@ -206,6 +227,29 @@ static void phases(void **state) {
     "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':[{'type':"     \
     "'Ready','status':'True'},{'type':'DrainInProgress','status':'True','lastTransitionTime':"     \
     "'2026-11-15T07:50:00Z'}]}}"
+
+/* What may well pass by itself is not blocked: as `why` says it. */
+static void a_drain_that_waits(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node, DRAINING);
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'a-1','labels':{'app':'a'},'ownerReferences':[{"
+              "'apiVersion':'apps/v1','kind':'ReplicaSet','name':'a','uid':'u','controller':true}]"
+              "},'spec':{'nodeName':'n1'}," POD_READY "}");
+    world_add(&w, &kind_pdb,
+              "{'metadata':{'namespace':'x','name':'a'},'spec':{'maxUnavailable':1,'selector':{}},"
+              "'status':{'desiredHealthy':1,'currentHealthy':1,'expectedPods':2}}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_PDB_NO_BUDGET);
+    assert_int_equal(s.nodes[0].phase, NODE_WAITING);
+    assert_string_equal(node_phase_word(s.nodes[0].phase), "Waiting");
+    assert_true(survey_drains(&s));
+    world_done(&w);
+}
 
 /* What needs a flag does not hold up a drain that has begun; a budget does. */
 static void a_drain_that_is_blocked(void **state) {
@@ -328,12 +372,48 @@ static void what_checks_say(void **state) {
     assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_LAST_REPLICA);
     assert_string_equal(s.nodes[0].blockers[0].object, "x/a");
     assert_string_equal(s.nodes[0].blockers[0].message, "longhorn: it is so");
+    assert_int_equal(survey_severity(&s.nodes[0].blockers[0]), SEVERITY_ERROR); /* as in a plan */
+    assert_int_equal(survey_severity(&s.nodes[0].blockers[1]), SEVERITY_WARN);
     assert_int_equal(s.nodes[0].blockers[1].code, BLOCKER_CHECK_UNKNOWN);
     assert_string_equal(s.nodes[0].blockers[1].object, "");
     assert_int_equal(s.nodes[0].phase, NODE_IDLE);
     assert_int_equal(s.nodes[1].n_blockers, 1);
     assert_int_equal(s.nodes[1].blockers[0].code, BLOCKER_STORAGE_NOT_OK);
     assert_int_equal(s.nodes[2].n_blockers, 0);
+    world_done(&w);
+}
+
+/* When the pods are gone a drain waits for what stands in the way of its end: not before, and not
+ * for what only forbids the rest. */
+static void what_checks_say_to_the_end_of_a_drain(void **state) {
+    (void)state;
+    static const char drains[] =
+        "{'metadata':{'name':'%s'},'spec':{'unschedulable':true},'status':{'conditions':[{'type':"
+        "'Ready','status':'True'},{'type':'DrainInProgress','status':'True'}]}}";
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    for (int i = 1; i <= 3; i++) {
+        char name[4] = {'n', (char)('0' + i), 0};
+        _cleanup_free_ char *json = xasprintf(drains, name);
+        world_add(&w, &kind_node, json);
+    }
+    world_add(&w, &kind_pod,
+              "{'metadata':{'name':'p','namespace':'x','ownerReferences':[{'kind':'ReplicaSet',"
+              "'name':'r','controller':true}]},'spec':{'nodeName':'n2'}}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    const struct check_finding list[] = {
+        finding("n1", CHECK_WAIT, CHECK_OPERATION, BLOCKER_STORAGE_NOT_OK, "b"),
+        finding("n2", CHECK_WAIT, CHECK_OPERATION, BLOCKER_STORAGE_NOT_OK, "b"),
+        finding("n3", CHECK_DENY, CHECK_OPERATION, BLOCKER_QUORUM_AT_RISK, "c"),
+    };
+    survey_check(&s, &(struct checks){.list = list, .n = ARRAY_LEN(list)}, &arena);
+    assert_int_equal(s.nodes[0].phase, NODE_WAITING);
+    assert_int_equal(s.nodes[1].phase, NODE_DRAINING);
+    assert_int_equal(s.nodes[2].phase, NODE_DRAINING);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(s.nodes[i].n_blockers, 1);
     world_done(&w);
 }
 
@@ -363,6 +443,10 @@ static void a_node_that_does_not_answer(void **state) {
               "{'metadata':{'name':'n2'},'spec':{'unschedulable':true},'status':{'conditions':["
               "{'type':'Ready','status':'Unknown'}," DRAINED_SINCE("2026-11-15T07:50:00Z") "]}}");
     world_add(&w, &kind_node, "{'metadata':{'name':'n3'}}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n4'}}");
+    world_add(&w, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'first'," OWNED(
+                  "ReplicaSet") "},'spec':{'nodeName':'n3'}," POD_READY "}");
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'late','deletionTimestamp':'2026-11-15T07:55:"
               "00Z'," OWNED("ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
@@ -378,6 +462,9 @@ static void a_node_that_does_not_answer(void **state) {
     assert_int_equal(s.nodes[1].phase, NODE_DRAINING);
     /* a new node that has not said anything yet is none that has been lost */
     assert_int_equal(s.nodes[2].blockers[0].code, BLOCKER_NODE_NOT_READY);
+    /* nor is one in the way of anything on which nothing has to stop */
+    assert_int_equal(s.nodes[3].ready, NODE_UNKNOWN);
+    assert_int_equal(s.nodes[3].n_blockers, 0);
     world_done(&w);
 }
 
@@ -498,6 +585,86 @@ static void pods_that_are_pinned(void **state) {
     world_done(&w);
 }
 
+/* A drain that waits before its cordon has left nothing on the node but the mark. */
+static void a_drain_that_has_not_begun_waits(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    struct store *events = store_new(&kind_event, w.pool);
+    for (int i = 1; i <= 3; i++) {
+        _cleanup_free_ char *node =
+            xasprintf("{'metadata':{'name':'n%d'},'spec':{%s}," READY "}", i,
+                      i == 3 ? ""
+                             : "'taints':[{'key':'slipway.dev/next','effect':"
+                               "'PreferNoSchedule'}]");
+        world_add(&w, &kind_node, node);
+        _cleanup_free_ char *event = xasprintf(
+            "{'metadata':{'name':'e%d','namespace':'default'},'involvedObject':{'kind':'Node',"
+            "'name':'n%d'},'reason':'DrainBlocked','message':'StorageNotOkToStop x/v: longhorn: "
+            "it is degraded','reportingInstance':'alice@ops','firstTimestamp':"
+            "'2026-11-15T07:50:00Z','lastTimestamp':'2026-11-15T07:58:00Z'}",
+            i, i);
+        put_own(&w, events, event);
+    }
+    /* Of n2 something else was heard since. */
+    put_own(&w, events,
+            "{'metadata':{'name':'f','namespace':'default'},'involvedObject':{'kind':'Node','name':"
+            "'n2'},'reason':'DrainUnblocked','message':'StorageNotOkToStop','firstTimestamp':"
+            "'2026-11-15T07:59:00Z','lastTimestamp':'2026-11-15T07:59:00Z'}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_true(survey_wants_events(&s) && !survey_drains(&s));
+    survey_tell(&s, events, &arena);
+    assert_int_equal(s.nodes[0].phase, NODE_WAITING);
+    assert_string_equal(s.nodes[0].waits_for_it, "alice@ops");
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    assert_string_equal(s.nodes[0].blockers[0].object, "x/v");
+    assert_int_equal(s.nodes[0].blockers[0].pods, 0);
+    assert_int_equal(s.nodes[0].heard, NOW - INT64_C(120) * 1000000);
+    assert_int_equal(s.nodes[1].phase, NODE_IDLE);
+    assert_int_equal(s.nodes[2].phase, NODE_IDLE);
+    /* The check says the same of it: that is no second reason, and no other phase. */
+    const struct check_finding list[] = {
+        finding("n1", CHECK_WAIT, CHECK_CORDON, BLOCKER_STORAGE_NOT_OK, "v"),
+        finding("n1", CHECK_DENY, CHECK_OPERATION, BLOCKER_QUORUM_AT_RISK, "c"),
+    };
+    survey_check(&s, &(struct checks){.list = list, .n = ARRAY_LEN(list)}, &arena);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    assert_int_equal(s.nodes[0].phase, NODE_WAITING);
+    store_free(events);
+    world_done(&w);
+}
+
+/* The server does not evict them, and they go all the same: as `why` and a plan have it. */
+static void namespaces_that_go(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    struct store *namespaces = store_new(&kind_namespace, w.pool);
+    put_own(&w, namespaces, "{'metadata':{'name':'x'},'status':{'phase':'Terminating'}}");
+    put_own(&w, namespaces, "{'metadata':{'name':'y'},'status':{'phase':'Active'}}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n1'}," READY "}");
+    for (int i = 0; i < 3; i++) {
+        _cleanup_free_ char *pod =
+            xasprintf("{'metadata':{'namespace':'%s','name':'p%d'," OWNED(
+                          "ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}",
+                      i < 2 ? "x" : "y", i);
+        world_add(&w, &kind_pod, pod);
+    }
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].n_blockers, 0);
+    survey_namespaces(&s, w.pods, w.by_node, namespaces, &arena);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    const struct survey_blocker *b = find(&s.nodes[0], BLOCKER_NAMESPACE_TERMINATING);
+    assert_string_equal(b->object, "x");
+    assert_int_equal(b->pods, 2);
+    store_free(namespaces);
+    world_done(&w);
+}
+
 static void marks_of_nodes_to_come(void **state) {
     (void)state;
     struct world w;
@@ -549,20 +716,99 @@ static void marks_and_pods_that_come_back(void **state) {
     world_done(&w);
 }
 
+/* Of a node in service it is nobody's business: a drain makes its operator let go. */
+static void what_operators_guard_blocks_who_is_out(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    world_add(&w, &kind_node, "{'metadata':{'name':'n1'}," READY "}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n2'},'spec':{'unschedulable':true}," READY "}");
+    for (int i = 1; i < 3; i++) {
+        char json[512];
+        snprintf(json, sizeof json,
+                 "{'metadata':{'namespace':'x','name':'im-%d','labels':{'im':'%d',"
+                 "'longhorn.io/component':'instance-manager'}," OWNED(
+                     "InstanceManager") "},"
+                                        "'spec':{'nodeName':'n%d'}," POD_READY "}",
+                 i, i, i);
+        world_add(&w, &kind_pod, json);
+        snprintf(json, sizeof json,
+                 "{'metadata':{'namespace':'x','name':'im-%d'},'spec':{'minAvailable':1,'selector':"
+                 "{'matchLabels':{'im':'%d'}}},'status':{'currentHealthy':1,'desiredHealthy':1,"
+                 "'expectedPods':1}}",
+                 i, i);
+        world_add(&w, &kind_pdb, json);
+    }
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].n_blockers, 0);
+    assert_int_equal(s.nodes[1].n_blockers, 1);
+    assert_int_equal(s.nodes[1].blockers[0].code, BLOCKER_STORAGE_NOT_OK);
+    assert_string_equal(s.nodes[1].blockers[0].object, "x/im-2");
+    assert_non_null(strstr(s.nodes[1].blockers[0].message, "Longhorn keeps this budget"));
+    world_done(&w);
+}
+
+/* Its mark is not on the Node, but in a DaemonSet. */
+static void locked_by_kured(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    struct store *locks = store_new(&kind_kured_lock, w.pool);
+    struct object *lock = object_new(&kind_kured_lock);
+    struct codec codec;
+    codec_init(&codec, w.pool);
+    assert_int_equal(
+        codec_json(
+            &codec, kind_kured_lock.type,
+            view_of(
+                "{\"metadata\":{\"name\":\"k\",\"namespace\":\"a\",\"annotations\":{\"" KURED_LOCK
+                "\":\"{\\\"maxOwners\\\":3,\\\"locks\\\":[{\\\"nodeID\\\":\\\"n2\\\"},{"
+                "\\\"nodeID\\\":\\\"n4\\\"},{\\\"nodeID\\\":\\\"n0\\\"}]}\"}}}"),
+            lock, NULL),
+        0);
+    codec_done(&codec);
+    store_put(locks, lock);
+    world_add(&w, &kind_node, "{'metadata':{'name':'n1'}}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n2'}}");
+    world_add(&w, &kind_node, "{'metadata':{'name':'n3'}}");
+    world_add(&w, &kind_node,
+              "{'metadata':{'name':'n4'},'spec':{'taints':[{'key':'karpenter.sh/disrupted'}]}}");
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_locks(&s, locks);
+    assert_null(s.nodes[0].rival);
+    assert_string_equal(s.nodes[1].rival->name, "kured");
+    assert_null(s.nodes[2].rival);
+    assert_string_equal(s.nodes[3].rival->name, "Karpenter"); /* one is named */
+    for (size_t i = 0; i < s.n; i++)
+        assert_int_equal(s.nodes[i].phase, i % 2 ? NODE_REBOOTING : NODE_IDLE);
+    store_free(locks);
+    world_done(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(locked_by_kured),
         cmocka_unit_test(a_node_that_does_not_answer),
         cmocka_unit_test(finalizers),
         cmocka_unit_test(pods_that_are_pinned),
+        cmocka_unit_test(namespaces_that_go),
         cmocka_unit_test(marks_of_nodes_to_come),
         cmocka_unit_test(counts_pods_by_what_a_drain_does_with_them),
         cmocka_unit_test(names_what_blocks_the_worst_first),
         cmocka_unit_test(a_filter_leaves_the_others_out),
         cmocka_unit_test(phases),
+        cmocka_unit_test(a_drain_that_waits),
         cmocka_unit_test(a_drain_that_is_blocked),
         cmocka_unit_test(what_a_drain_has_told),
         cmocka_unit_test(what_checks_say),
+        cmocka_unit_test(what_checks_say_to_the_end_of_a_drain),
+        cmocka_unit_test(a_drain_that_has_not_begun_waits),
         cmocka_unit_test(marks_and_pods_that_come_back),
+        cmocka_unit_test(what_operators_guard_blocks_who_is_out),
     };
     return cmocka_run_group_tests_name("engine/survey", tests, NULL, NULL);
 }

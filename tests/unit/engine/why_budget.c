@@ -24,7 +24,8 @@ static void a_budget_that_needs_all_wants_one_more(void **state) {
     assert_string_equal(l->remedies[0].command, "kubectl -n x scale deployment web --replicas=4");
     assert_int_equal(l->remedies[0].risk, WHY_RISK_LOW);
     assert_string_equal(l->remedies[1].command, "kubectl -n x patch pdb web --type=merge -p "
-                                                "'{\"spec\":{\"minAvailable\":2}}'");
+                                                "'{\"spec\":{\"minAvailable\":null,"
+                                                "\"maxUnavailable\":1}}'");
     assert_int_equal(l->remedies[1].risk, WHY_RISK_SERVICE);
     assert_string_equal(l->remedies[1].cost, "2 of 3 serve meanwhile");
     assert_string_equal(l->remedies[2].command, "slipway drain n1 --disable-eviction");
@@ -38,9 +39,9 @@ static void a_single_replica_is_surged(void **state) {
     scene_budget(s, "one", "'minAvailable':1", 1, 1, 1);
     const struct why_link *l = link_of(scene_why(s, "n1"), BLOCKER_PDB_UNSATISFIABLE);
     assert_string_equal(l->remedies[0].command, "slipway drain n1 --surge");
-    assert_null(remedy_of(l, "scale"));
+    assert_string_equal(l->remedies[1].command, "kubectl -n x scale deployment one --replicas=2");
     const struct why_remedy *r = remedy_of(l, "patch pdb");
-    assert_contains(r->command, "\"minAvailable\":0");
+    assert_contains(r->command, "\"maxUnavailable\":1");
     assert_string_equal(r->cost, "none serves until the new one is ready");
 }
 
@@ -72,7 +73,7 @@ static void where_more_replicas_do_not_help_none_are_advised(void **state) {
         const struct why_link *l = link_of(scene_why(s, "n1"), BLOCKER_PDB_UNSATISFIABLE);
         assert_null(remedy_of(l, "scale"));
         assert_null(remedy_of(l, "--surge"));
-        assert_non_null(remedy_of(l, i < 2 ? "\"maxUnavailable\":1" : "\"minAvailable\":1"));
+        assert_non_null(remedy_of(l, "\"maxUnavailable\":1"));
         assert_int_equal(scene_teardown((void **)&s), 0);
     }
     (void)state;
@@ -181,7 +182,7 @@ static void two_budgets_are_told_together(void **state) {
         "'disruptionsAllowed':2}}");
     const struct why_link *l = link_of(scene_why(s, "n1"), BLOCKER_MULTIPLE_PDBS);
     assert_int_equal(l->pods, 2);
-    assert_string_equal(l->object, "x/{all, web}");
+    assert_string_equal(l->object, "x/all,web");
     assert_int_equal(l->n_causes, 2);
     assert_string_equal(l->causes[0]->object, "x/all");
     /* as many pods are in both: the looser one is the one that is not needed */
@@ -317,6 +318,51 @@ static void bare_bones(void **state) {
     assert_true(scene_why_pod(s, "b")->complete);
 }
 
+static void a_budget_that_counts_no_pods(void **state) {
+    struct scene *s = *state;
+    scene_node(s, "n1");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'bare-1','labels':{'app':'bare'}},'spec':{"
+              "'nodeName':'n1'}," RUNNING "}");
+    scene_add(s, &kind_pdb,
+              "{'metadata':{'namespace':'x','name':'bare'},'spec':{'maxUnavailable':1,'selector':{"
+              "'matchLabels':{'app':'bare'}}},'status':{'currentHealthy':4}}");
+    const struct why_link *l = link_of(scene_why(s, "n1"), BLOCKER_PDB_UNSATISFIABLE);
+    assert_contains(l->text, "counts none of its 4 healthy pods");
+    assert_null(strstr(l->text, "not even with all pods healthy"));
+    assert_contains(remedy_of(l, "patch pdb")->command,
+                    "\"maxUnavailable\":null,\"minAvailable\":3");
+}
+
+/* Nothing is in the way before the cordon, which makes its operator let go; after it, that is what
+ * is waited for. No remedy takes the budget away. */
+static void what_an_operator_guards_is_left_alone(void **state) {
+    struct scene *s = *state;
+    scene_node(s, "n1");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'db-1','labels':{'app':'db-primary',"
+              "'cnpg.io/cluster':'db'}," OWNED("Cluster",
+                                               "db") "},'spec':{'nodeName':'n1'}," RUNNING "}");
+    scene_budget(s, "db-primary", "'minAvailable':1", 1, 1, 1);
+    const struct why *why = scene_why(s, "n1");
+    const struct why_link *l = link_of(why, BLOCKER_PRIMARY_ON_NODE);
+    assert_int_equal(why->state, WHY_FREE);
+    assert_string_equal(l->object, "x/db-primary");
+    assert_contains(l->text, "CloudNativePG keeps this budget");
+    assert_false(l->blocks);
+    assert_int_equal(l->n_remedies, 1);
+    assert_string_equal(l->remedies[0].command, "slipway checks n1");
+    scene_add(s, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':[{"
+              "'type':'Ready','status':'True'}]}}");
+    why = scene_why(s, "n1");
+    l = link_of(why, BLOCKER_PRIMARY_ON_NODE);
+    assert_int_equal(why->state, WHY_WAITS);
+    assert_true(l->blocks);
+    assert_int_equal(l->n_remedies, 1);
+    assert_contains(why->summary, "a drain would wait: its one pod cannot go now");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(a_budget_that_needs_all_wants_one_more),
@@ -336,6 +382,8 @@ int main(void) {
         SCENE_TEST(the_pods_are_asked_for_by_selector),
         cmocka_unit_test(absurd_budgets),
         SCENE_TEST(bare_bones),
+        SCENE_TEST(a_budget_that_counts_no_pods),
+        SCENE_TEST(what_an_operator_guards_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

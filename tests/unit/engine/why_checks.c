@@ -82,7 +82,7 @@ static void what_denies_is_in_the_way(void **state) {
     assert_string_equal(l->remedies[0].command, "");
     assert_int_equal(l->remedies[1].risk, WHY_RISK_DATA);
     assert_string_equal(l->remedies[1].command,
-                        "slipway drain n1 --skip-check kubevirt --reason WHY");
+                        "slipway drain n1 --skip-check kubevirt --reason \"$WHY\"");
     assert_string_equal(l->remedies[1].cost, "what it guards may stop, or be lost");
 }
 
@@ -105,20 +105,64 @@ static void nobody_is_asked_without_a_world(void **state) {
     assert_int_equal(scene_why(t->s, "n1")->state, WHY_FREE);
 }
 
-/* What a drain itself ends is no news before it has begun; on a cordoned node it is what is waited
- * for. */
-static void what_a_drain_ends_matters_once_it_is_cordoned(void **state) {
+/* What a drain would wait for at its end is told before it has begun, by the rule of a plan. */
+static void the_end_of_a_drain_is_told(void **state) {
     struct stage *t = *state;
     scene_node(t->s, "n1");
     scene_add(t->s, &kind_node, HELD);
     machine(t, "here", "n1", true);
     machine(t, "there", "n2", true);
-    assert_int_equal(scene_why(t->s, "n1")->n_links, 0);
-    const struct why *why = scene_why(t->s, "n2");
+    const struct why *why = scene_why(t->s, "n1");
     const struct why_link *l = link_of(why, BLOCKER_EVICTION_IN_PROGRESS);
-    assert_string_equal(l->object, "x/there");
+    assert_int_equal(why->state, WHY_WAITS);
+    assert_string_equal(why->summary,
+                        "a drain has nothing to move; at its end it would wait for KubeVirt");
+    assert_string_equal(l->object, "x/here");
     assert_true(l->blocks);
-    assert_null(strstr(l->text, "nothing more may be done"));
+    assert_contains(l->text, "when its pods are gone the drain waits: kubevirt: virtual machine "
+                             "x/here runs here");
+    why = scene_why(t->s, "n2"); /* cordoned, but not drained */
+    assert_string_equal(link_of(why, BLOCKER_EVICTION_IN_PROGRESS)->object, "x/there");
+    assert_int_equal(why->state, WHY_WAITS);
+}
+
+#define CONDITION(type) "{'type':'" type "','status':'True'},{'type':'Ready','status':'True'}"
+#define HELD_WITH(conditions)                                                                      \
+    "{'metadata':{'name':'n1','annotations':{'slipway.dev/cordon':'{\\\"v\\\":1,\\\"before\\\":"   \
+    "false,\\\"holders\\\":[{\\\"id\\\":\\\"i\\\"}]}'}},'spec':{'unschedulable':true},'status':"   \
+    "{'conditions':[" conditions "]}}"
+
+/* Whoever is past a gate does not stand before it again. */
+static void a_drain_that_has_begun_waits_for_its_end_alone(void **state) {
+    struct stage *t = *state;
+    scene_add(t->s, &kind_node, HELD_WITH(CONDITION("DrainInProgress")));
+    machine(t, "vm", "n1", true);
+    const struct why *why = scene_why(t->s, "n1");
+    assert_contains(why->summary, ": its pods are gone, it waits for KubeVirt");
+    const struct why_link *l = link_of(why, BLOCKER_EVICTION_IN_PROGRESS);
+    assert_true(l->blocks);
+    assert_contains(l->text, "kubevirt: virtual machine x/vm runs here");
+    assert_non_null(remedy_of(l, "--skip-check kubevirt"));
+}
+
+/* A wait and a deny are both in the way of whatever the node was drained for, and no drain helps.
+ */
+static void a_drained_node_has_only_what_comes_next(void **state) {
+    struct stage *t = *state;
+    scene_add(t->s, &kind_node, HELD_WITH(CONDITION("Drained")));
+    machine(t, "vm", "n1", true);
+    const struct why *why = scene_why(t->s, "n1");
+    assert_int_equal(why->state, WHY_WAITS);
+    assert_contains(why->summary, "; KubeVirt is against more");
+    const struct why_link *l = link_of(why, BLOCKER_EVICTION_IN_PROGRESS);
+    assert_contains(l->text, "; it is drained, but nothing more may be done to it");
+    assert_null(remedy_of(l, "--skip-check kubevirt"));
+    machine(t, "bad", "n1", false);
+    why = scene_why(t->s, "n1");
+    assert_int_equal(why->state, WHY_BLOCKED);
+    l = link_of(why, BLOCKER_NOT_MIGRATABLE);
+    assert_true(l->blocks);
+    assert_null(remedy_of(l, "--skip-check kubevirt"));
 }
 
 /* What is out of service is counted, whoever holds it. */
@@ -182,7 +226,9 @@ int main(void) {
         WHY_TEST(what_denies_is_in_the_way),
         WHY_TEST(another_node_is_free),
         WHY_TEST(nobody_is_asked_without_a_world),
-        WHY_TEST(what_a_drain_ends_matters_once_it_is_cordoned),
+        WHY_TEST(the_end_of_a_drain_is_told),
+        WHY_TEST(a_drain_that_has_begun_waits_for_its_end_alone),
+        WHY_TEST(a_drained_node_has_only_what_comes_next),
         WHY_TEST(nodes_that_are_held_are_out),
         WHY_TEST(what_forbids_the_operation_alone_does_not_block),
         WHY_TEST(what_cannot_be_read_is_said),

@@ -249,10 +249,46 @@ static void data_on_a_disk_of_the_node(void **state) {
               "'kubernetes.io/hostname','operator':'In','values':['n1']}]}]}}}}");
     const struct why *why = scene_why(s, "n1");
     const struct why_link *l = link_of(why, BLOCKER_LOCAL_PV);
-    assert_int_equal(why->state, WHY_FREE); /* the drain itself goes through */
+    /* The drain itself goes through, and leaves the pod without a place: as a plan says it. */
+    assert_int_equal(why->state, WHY_BLOCKED);
+    assert_string_equal(why->summary, "a drain would leave its one pod without a node");
     assert_contains(l->text, "volume pv1");
     assert_contains(l->text, "Pending until the node is back");
     assert_int_equal(l->remedies[0].risk, WHY_RISK_SERVICE);
+}
+
+/* Once a drain is at it the question is whether that ends. */
+static void data_on_a_disk_is_in_no_drains_way(void **state) {
+    struct scene *s = *state;
+    scene_add(s, &kind_node,
+              "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':["
+              "{'type':'Ready','status':'True'},{'type':'DrainInProgress','status':'True'}]}}");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'db-0'," OWNED(
+                  "StatefulSet", "db") "},'spec':{'nodeName':'n1','volumes':[{'name':'d',"
+                                       "'persistentVolumeClaim':{'claimName':'data'}}]}," RUNNING
+                                       "}");
+    scene_add(s, &kind_pvc,
+              "{'metadata':{'namespace':'x','name':'data'},'spec':{'volumeName':'pv1'}}");
+    scene_add(s, &kind_pv, "{'metadata':{'name':'pv1'},'spec':{'local':{'path':'/d'}}}");
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->state, WHY_FREE);
+    assert_false(link_of(why, BLOCKER_LOCAL_PV)->blocks);
+}
+
+/* What nobody makes again does not wait for the node. */
+static void data_of_a_bare_pod_waits_for_nobody(void **state) {
+    struct scene *s = *state;
+    scene_node(s, "n1");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'db'},'spec':{'nodeName':'n1','volumes':[{"
+              "'name':'d','persistentVolumeClaim':{'claimName':'data'}}]}," RUNNING "}");
+    scene_add(s, &kind_pvc,
+              "{'metadata':{'namespace':'x','name':'data'},'spec':{'volumeName':'pv1'}}");
+    scene_add(s, &kind_pv, "{'metadata':{'name':'pv1'},'spec':{'local':{'path':'/d'}}}");
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 1);
+    assert_int_equal(why->links[0]->code, BLOCKER_BARE_POD);
 }
 
 /* A volume of a zone moves within it. */
@@ -350,6 +386,8 @@ int main(void) {
         SCENE_TEST(a_node_that_does_not_answer),
         SCENE_TEST(a_namespace_that_is_being_deleted),
         SCENE_TEST(data_on_a_disk_of_the_node),
+        SCENE_TEST(data_on_a_disk_is_in_no_drains_way),
+        SCENE_TEST(data_of_a_bare_pod_waits_for_nobody),
         SCENE_TEST(data_of_a_zone_moves),
         SCENE_TEST(who_wants_one_node_or_tolerates_the_cordon),
         SCENE_TEST(who_tolerates_the_cordon_of_its_only_node),

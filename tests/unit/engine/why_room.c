@@ -87,7 +87,8 @@ static void not_every_pod_asks_all_nodes(void **state) {
     struct scene *s = *state;
     char name[8];
     size_t judged = 0;
-    node(s, "n1", "9500m", "");
+    node(s, "n1", "9500m", ""); /* is to be emptied: no room there is of any use */
+    node(s, "n2", "500m", "");
     for (int i = 0; i < 9; i++) {
         snprintf(name, sizeof name, "a%d", i);
         scene_deployment(s, name, 2);
@@ -195,6 +196,37 @@ static void pods_of_a_node_that_find_no_room(void **state) {
         assert_non_null(cause_of(why->links[0], "the nearest is n2: 500m cpu more would do"));
     }
     assert_int_equal(scene_why(s, "n2")->n_links, 0);
+}
+
+static void port_pod(struct scene *s, const char *name, const char *where) {
+    _cleanup_free_ char *json = xasprintf(
+        "{'metadata':{'namespace':'x','name':'%s','uid':'u-%s'," OWNED(
+            "ReplicaSet", "hp") "},'spec':{'nodeName':'%s','containers':[{'name':'c',"
+                                "'ports':[{'containerPort':80,'hostPort':80}]}]}," RUNNING "}",
+        name, name, where);
+    scene_add(s, &kind_pod, json);
+}
+
+/* What one lacks is not what the other does, and has its own remedy. */
+static void each_reason_is_told(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    node(s, "n2", "1500m", "");
+    port_pod(s, "a-hp", "n1");
+    port_pod(s, "hp", "n2");
+    scene_pod(s, "b", "b", "n1", POD_WELL);
+    scene_pod(s, "c", "b", "n1", POD_WELL);
+    scene_pod(s, "d", "b", "n2", POD_WELL);
+    scene_room(s);
+    s->world.room = true;
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 2);
+    for (size_t i = 0; i < 2; i++) {
+        bool port = why->links[i]->pods == 1;
+        assert_contains(why->links[i]->text, port ? "free ports" : "Insufficient cpu");
+        assert_true(port || why->links[i]->pods == 2);
+        assert_true(port || cause_of(why->links[i], "500m cpu more would do"));
+    }
 }
 
 /* A plan says of this: a stays Pending (CapacityInsufficient), b and c never go (PDBNoBudget). */
@@ -328,7 +360,7 @@ static void a_local_volume_is_told_once(void **state) {
     assert_int_equal(why->state, WHY_BLOCKED);
 }
 
-/* A volume of a few nodes, none of which has room: the code is a plan's. */
+/* A volume of a zone whose nodes have no room: not local, and the code is a plan's. */
 static void a_volume_that_others_cannot_use(void **state) {
     struct scene *s = *state;
     disk_pod(s, "{'metadata':{'namespace':'x','name':'data','annotations':{"
@@ -340,7 +372,7 @@ static void a_volume_that_others_cannot_use(void **state) {
     s->world.room = true;
     const struct why *why = scene_why(s, "n1");
     assert_int_equal(why->n_links, 1);
-    assert_int_equal(why->links[0]->code, BLOCKER_LOCAL_PV);
+    assert_int_equal(why->links[0]->code, BLOCKER_NO_ROOM);
     assert_contains(why->links[0]->text, "no room elsewhere: evicted, it stays Pending: 0/2 nodes");
 }
 
@@ -411,6 +443,7 @@ int main(void) {
         SCENE_TEST(gates_are_somebody_elses),
         SCENE_TEST(what_may_not_be_read_is_done_without),
         SCENE_TEST(pods_of_a_node_that_find_no_room),
+        SCENE_TEST(each_reason_is_told),
         SCENE_TEST(a_budget_runs_dry),
         SCENE_TEST(the_last_place_is_chance),
         SCENE_TEST(that_it_ends_is_luck),

@@ -59,7 +59,10 @@ static inline struct store **scene_store(struct scene *s, const struct kind *kin
                   {&kind_pvc, &w->claims},
                   {&kind_storage_class, &w->classes},
                   {&kind_volume_attachment, &w->attachments},
-                  {&kind_event, &w->events}};
+                  {&kind_event, &w->events},
+                  {&kind_job, &w->jobs},
+                  {&kind_service_account, &w->accounts},
+                  {&kind_resource_quota, &w->quotas}};
     for (size_t i = 0; i < ARRAY_LEN(stores); i++)
         if (stores[i].kind == kind)
             return stores[i].store;
@@ -68,21 +71,21 @@ static inline struct store **scene_store(struct scene *s, const struct kind *kin
 }
 
 static const struct kind *const scene_kinds[] = {
-    &kind_node,         &kind_pod,        &kind_pdb,           &kind_replica_set,
-    &kind_stateful_set, &kind_deployment, &kind_daemon_set,    &kind_namespace,
-    &kind_pv,           &kind_pvc,        &kind_storage_class, &kind_volume_attachment,
-    &kind_event};
+    &kind_node,          &kind_pod,           &kind_pdb,
+    &kind_replica_set,   &kind_stateful_set,  &kind_deployment,
+    &kind_daemon_set,    &kind_namespace,     &kind_pv,
+    &kind_pvc,           &kind_storage_class, &kind_volume_attachment,
+    &kind_event,         &kind_job,           &kind_service_account,
+    &kind_resource_quota};
 
 static inline enum known scene_ask(void *arg, const struct why_want *want) {
     struct scene *s = arg;
-    static const char *const words[] = {[WHY_WANT_OBJECT] = "object",
-                                        [WHY_WANT_NODE_PODS] = "node-pods",
-                                        [WHY_WANT_BUDGETS] = "budgets",
-                                        [WHY_WANT_BUDGET_PODS] = "budget-pods",
-                                        [WHY_WANT_ATTACHMENTS] = "attachments",
-                                        [WHY_WANT_EVENTS] = "events",
-                                        [WHY_WANT_ROOM] = "room",
-                                        [WHY_WANT_VOLUMES] = "volumes"};
+    static const char *const words[] = {
+        [WHY_WANT_OBJECT] = "object",   [WHY_WANT_NODE_PODS] = "node-pods",
+        [WHY_WANT_BUDGETS] = "budgets", [WHY_WANT_BUDGET_PODS] = "budget-pods",
+        [WHY_WANT_QUOTAS] = "quotas",   [WHY_WANT_ATTACHMENTS] = "attachments",
+        [WHY_WANT_EVENTS] = "events",   [WHY_WANT_ROOM] = "room",
+        [WHY_WANT_VOLUMES] = "volumes"};
     const char *word = want->what == WHY_WANT_OBJECT ? want->kind->resource : words[want->what];
     str_addf(&s->asked, "%s %s %s %s\n", word, strna(want->ns), strna(want->name),
              strna(want->selector));

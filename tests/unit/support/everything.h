@@ -35,6 +35,7 @@ struct everything {
     const struct part *ptr, *list;
     const struct part *odd; /* elements with an even n are dropped */
     const char *const *strs;
+    const int32_t *ints;
     const struct pair *map, *some; /* some: without keys that begin with "drop" */
     const struct pair_qty *qty;
     const struct pair_time *times;
@@ -108,6 +109,7 @@ static const struct field everything_fields[] = {
     {EVERYTHING("some", 21, FIELD_MAP, some), .keep_key = keep_some},
     {EVERYTHING("maybe", 22, FIELD_OPT_BOOL, maybe)},
     {EVERYTHING("raw", 23, FIELD_JSON, raw)},
+    {EVERYTHING("ints", 24, FIELD_INTS, ints)},
     {EVERYTHING("shared", 300, FIELD_PTR, shared), .type = &type_shared},
 };
 static const struct type type_everything = {"Everything", sizeof(struct everything),

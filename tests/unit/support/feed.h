@@ -52,7 +52,7 @@ static inline int feed_error(void *arg, const struct status *status) {
 /* The result of the feed that failed, or else of stream_end(). Fails the test when anything is left
  * in the pool. */
 static inline int feed_run(struct feed *f, struct view body, uint64_t how, struct err *err) {
-    static const struct stream_handler handler = {feed_object, feed_error};
+    static const struct stream_handler handler = {feed_object, feed_error, NULL};
     struct prng r = {how};
     struct stream s;
     int rc = 0;

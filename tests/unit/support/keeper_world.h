@@ -18,6 +18,7 @@
 #include "support/drain_world.h"
 
 #include "engine/keeper.h"
+#include "engine/rollout.h"
 #include "model/version.h"
 
 #define KW_NS  "slipway-system"
@@ -29,7 +30,7 @@ enum {
     KW_BUSY = 3000, /* rounds without an event of ours after which it is a busy loop */
 };
 
-enum kw_kind { KW_NODES, KW_PODS, KW_MAPS, KW_UPKEEPS, KW_KINDS };
+enum kw_kind { KW_NODES, KW_PODS, KW_MAPS, KW_UPKEEPS, KW_ROLLOUTS, KW_KINDS };
 
 /* What happened to an object. */
 struct kw_event {
@@ -54,8 +55,9 @@ struct kw_replica {
     unsigned index;
     struct pool *pool;
     struct cluster c;
-    struct store *maps, *upkeeps;
+    struct store *maps, *upkeeps, *rollout_store;
     struct keeper *k;
+    struct rollouts *rs;   /* kw_lead_rollouts(); else NULL */
     size_t seen[KW_KINDS]; /* events of the log */
     bool late[KW_KINDS];   /* kw_settle() does not show it anything */
     bool frozen;           /* kw_settle() does nothing for it */
@@ -75,6 +77,7 @@ struct kw {
     uint64_t version;
     struct now now;
     struct keeper_opts opts;
+    struct policy_rules *rules; /* of the policy, for rollouts */
     unsigned n;
     struct kw_replica r[KW_REPLICAS];
     struct kw_reply replies[KW_TICKETS];
@@ -101,7 +104,7 @@ struct kw {
 };
 
 static const struct kind *const kw_kinds[KW_KINDS] = {&kind_node, &kind_pod, &kind_config_map,
-                                                      &kind_maintenance};
+                                                      &kind_maintenance, &kind_rollout};
 
 /* --- the server --- */
 
@@ -316,6 +319,8 @@ static inline void kw_changed(struct kw_replica *r, const struct kind *kind,
                               const struct object *before, const struct object *after) {
     if (r->k)
         keeper_poke(r->k, kind, before, after);
+    if (r->rs)
+        rollouts_poke(r->rs, kind, before, after);
 }
 
 static inline void kw_on_node(void *arg, const struct object *before, const struct object *after) {
@@ -333,6 +338,11 @@ static inline void kw_on_map(void *arg, const struct object *before, const struc
 static inline void kw_on_upkeep(void *arg, const struct object *before,
                                 const struct object *after) {
     kw_changed(arg, &kind_maintenance, before, after);
+}
+
+static inline void kw_on_rollout(void *arg, const struct object *before,
+                                 const struct object *after) {
+    kw_changed(arg, &kind_rollout, before, after);
 }
 
 static inline void kw_on_note(void *arg, const struct keeper_note *note) {
@@ -361,15 +371,27 @@ static inline void kw_on_deposed(void *arg, const char *why) {
 }
 
 static inline struct store *kw_store(struct kw_replica *r, enum kw_kind kind) {
-    return kind == KW_NODES  ? r->c.nodes
-           : kind == KW_PODS ? r->c.pods
-           : kind == KW_MAPS ? r->maps
-                             : r->upkeeps;
+    return kind == KW_NODES     ? r->c.nodes
+           : kind == KW_PODS    ? r->c.pods
+           : kind == KW_MAPS    ? r->maps
+           : kind == KW_UPKEEPS ? r->upkeeps
+                                : r->rollout_store;
 }
 
 static inline bool kw_owns(void *arg, const struct keeper *k, const struct maintenance *m) {
     assert_ptr_equal(k, ((struct kw_replica *)arg)->k);
     return !m->policy || streq(m->policy, "default");
+}
+
+static inline const char *kw_unclear(void *arg, const struct maintenance *m) {
+    const struct kw_replica *r = arg;
+    const struct node *node = cluster_node(&r->c, m->node);
+    return node && map_has(node->meta.labels, "no-policy") ? "no policy has its node" : NULL;
+}
+
+static inline bool kw_needed(void *arg, const struct maintenance *m) {
+    const struct kw_replica *r = arg;
+    return !rollout_remembers(r->rollout_store, m);
 }
 
 /* It is written before it is begun, and its node is away from the others by then. */
@@ -400,10 +422,26 @@ static inline bool kw_show_one(struct kw_replica *r, enum kw_kind kind) {
     return false;
 }
 
+/* Its keeper, with the picture that it has. */
+static inline void kw_keep(struct kw *w, unsigned i) {
+    struct kw_replica *r = &w->r[i];
+    struct keeper_opts opts = w->opts;
+    opts.arg = r;
+    opts.seed = opts.drain.seed = (w->version << 8) + i + 1;
+    opts.note = kw_on_note;
+    opts.reply = kw_on_reply;
+    opts.deposed = kw_on_deposed;
+    opts.maintenances = r->upkeeps;
+    opts.owns = kw_owns;
+    opts.operate = kw_operate;
+    opts.unclear = kw_unclear;
+    opts.needed = kw_needed;
+    r->k = keeper_new(&opts, &r->c, r->maps);
+}
+
 /* A process begins: it lists everything, and watches from there. */
 static inline void kw_begin(struct kw *w, unsigned i) {
     struct kw_replica *r = &w->r[i];
-    struct keeper_opts opts = w->opts;
     char version[24];
     snprintf(version, sizeof version, "%llu", (unsigned long long)w->version);
     for (unsigned kind = 0; kind < KW_KINDS; kind++) {
@@ -418,15 +456,35 @@ static inline void kw_begin(struct kw *w, unsigned i) {
             store_put(s, kw_decode(r->pool, kw_kinds[kind], doc));
         store_replace_end(s, version);
     }
-    opts.arg = r;
-    opts.seed = opts.drain.seed = (w->version << 8) + i + 1;
-    opts.note = kw_on_note;
-    opts.reply = kw_on_reply;
-    opts.deposed = kw_on_deposed;
-    opts.maintenances = r->upkeeps;
-    opts.owns = kw_owns;
-    opts.operate = kw_operate;
-    r->k = keeper_new(&opts, &r->c, r->maps);
+    kw_keep(w, i);
+}
+
+static inline size_t kw_policy(void *arg, const struct node *node, struct rollout_policy *out) {
+    struct kw_replica *r = arg;
+    *out = (struct rollout_policy){r->w->rules, r->k};
+    return map_has(node->meta.labels, "no-policy") ? 0 : 1;
+}
+
+static inline void kw_on_rollout_note(void *arg, const struct rollout_note *note) {
+    struct kw_replica *r = arg;
+    assert_true(*note->text != '\0');
+    str_addf(&r->w->told, "%s%s %s: %s\n", note->warning ? "warning " : "", note->reason,
+             note->rollout, note->text);
+}
+
+/* This one leads rollouts, too. */
+static inline void kw_lead_rollouts(struct kw *w, unsigned i) {
+    struct kw_replica *r = &w->r[i];
+    rollouts_free(r->rs);
+    r->rs = rollouts_new(&(struct rollouts_opts){.cluster = &r->c,
+                                                 .rollouts = r->rollout_store,
+                                                 .maintenances = r->upkeeps,
+                                                 .policy = kw_policy,
+                                                 .maps = r->maps,
+                                                 .ns = KW_NS,
+                                                 .note = kw_on_rollout_note,
+                                                 .arg = r,
+                                                 .seed = w->version});
 }
 
 /* Whatever is under way: the server may carry it out all the same. */
@@ -434,12 +492,15 @@ static inline void kw_kill(struct kw *w, unsigned i) {
     struct kw_replica *r = &w->r[i];
     keeper_free(r->k);
     r->k = NULL;
+    rollouts_free(r->rs);
+    r->rs = NULL;
     for (size_t j = 0; j < r->calls.len; j++)
         r->calls.p[j].orphan = true;
 }
 
 static inline void kw_init(struct kw *w, unsigned replicas) {
-    *w = (struct kw){.version = 100, .n = replicas, .docs = json_object()};
+    *w = (struct kw){
+        .version = 100, .n = replicas, .docs = json_object(), .rules = policy_builtin()};
     w->now.mono = SEC(1000);
     const char *begin = "2026-11-15T08:00:00Z";
     assert_true(time_parse(begin, strlen(begin), &w->now.wall));
@@ -447,7 +508,9 @@ static inline void kw_init(struct kw *w, unsigned replicas) {
                                    .policy = "default",
                                    .max = {.value = 1},
                                    .forget = SEC(1800),
+                                   .unclaimed = SEC(720),
                                    .same_boot = SEC(300),
+                                   .return_timeout = SEC(900),
                                    .drain = {.grace = -1, .ignore_daemonsets = true}};
     for (unsigned i = 0; i < replicas; i++) {
         struct kw_replica *r = &w->r[i];
@@ -455,10 +518,12 @@ static inline void kw_init(struct kw *w, unsigned replicas) {
         cluster_init(&r->c, r->pool);
         r->maps = store_new(&kind_config_map, r->pool);
         r->upkeeps = store_new(&kind_maintenance, r->pool);
+        r->rollout_store = store_new(&kind_rollout, r->pool);
         store_listen(r->c.nodes, kw_on_node, r);
         store_listen(r->c.pods, kw_on_pod, r);
         store_listen(r->maps, kw_on_map, r);
         store_listen(r->upkeeps, kw_on_upkeep, r);
+        store_listen(r->rollout_store, kw_on_rollout, r);
     }
 }
 
@@ -475,6 +540,7 @@ static inline void kw_replica_done(struct kw_replica *r) {
     actions_done(&r->out);
     store_free(r->maps);
     store_free(r->upkeeps);
+    store_free(r->rollout_store);
     cluster_done(&r->c);
     assert_int_equal(pool_stats(r->pool).entries, 0);
     pool_free(r->pool);
@@ -490,6 +556,7 @@ static inline void kw_done(struct kw *w) {
         json_decref(w->log.p[i].doc);
     }
     vec_done(&w->log);
+    policy_rules_free(w->rules);
     for (size_t i = 0; i < KW_TICKETS; i++)
         free(w->replies[i].text);
     json_decref(w->docs);
@@ -529,13 +596,20 @@ static inline void kw_take(struct kw_replica *r, const struct action *a) {
     c->a.body = a->body ? xstrdup(a->body) : NULL;
 }
 
+static inline int64_t kw_next_of(const struct kw_replica *r) {
+    int64_t next = keeper_next(r->k);
+    return r->rs ? MIN_OF(next, rollouts_next(r->rs)) : next;
+}
+
 static inline void kw_step(struct kw_replica *r) {
     struct kw *w = r->w;
     actions_reset(&r->out);
     keeper_step(r->k, w->now, &r->out);
+    if (r->rs && rollouts_next(r->rs) <= w->now.mono)
+        rollouts_step(r->rs, w->now, &r->out);
     for (size_t i = 0; i < r->out.list.len; i++)
         kw_take(r, &r->out.list.p[i]);
-    if (keeper_next(r->k) <= w->now.mono)
+    if (kw_next_of(r) <= w->now.mono)
         fail_msg("it wants to be called again at once");
 }
 
@@ -564,7 +638,7 @@ static inline enum kube_outcome kw_do_patch(struct kw *w, struct kw_call *c) {
     else if (!streq(dw_str(body, "metadata.resourceVersion"),
                     dw_str(doc, "metadata.resourceVersion")))
         outcome = KUBE_CONFLICT;
-    if (c->a.kind == &kind_maintenance)
+    if (c->a.kind == &kind_maintenance || c->a.kind == &kind_rollout)
         kw_only(body, c->a.subresource && streq(c->a.subresource, "status"));
     if (outcome == KUBE_OK) {
         kw_write(w, c->a.kind, dw_merge(json_deep_copy(doc), json_incref(body)));
@@ -579,7 +653,10 @@ static inline enum kube_outcome kw_do_patch(struct kw *w, struct kw_call *c) {
 static inline enum kube_outcome kw_do_create(struct kw *w, struct kw_call *c) {
     if (kw_doc(w, c->a.kind, c->a.ns, c->a.name))
         return KUBE_EXISTS;
-    kw_write(w, c->a.kind, json_loads(c->a.body, 0, NULL));
+    json_t *doc = json_loads(c->a.body, 0, NULL), *meta = json_object_get(doc, "metadata");
+    json_object_set_new(meta, "uid", json_sprintf("uid-%s", c->a.name));
+    json_object_set_new(meta, "generation", json_integer(1));
+    kw_write(w, c->a.kind, doc);
     return KUBE_OK;
 }
 
@@ -685,12 +762,12 @@ static inline void kw_deliver(struct kw_replica *r, size_t i) {
             store_wrote(r->c.nodes, NULL, c.a.name, obj->meta.version);
         if (c.doc && list && c.a.kind == &kind_pod)
             kw_confirm(r, &c);
-        keeper_answer(r->k, c.a.id,
-                      &(struct answer){.outcome = c.outcome,
-                                       .message = c.outcome ? "the test says no" : "",
-                                       .retry_after = -1,
-                                       .obj = obj},
-                      r->w->now);
+        struct answer answer = {.outcome = c.outcome,
+                                .message = c.outcome ? "the test says no" : "",
+                                .retry_after = -1,
+                                .obj = obj};
+        if (!keeper_answer(r->k, c.a.id, &answer, r->w->now) && r->rs)
+            rollouts_answer(r->rs, c.a.id, &answer, r->w->now);
         object_free(c.a.kind, r->pool, obj);
     }
     kw_drop_call(&c);
@@ -706,7 +783,7 @@ static inline bool kw_round(struct kw_replica *r) {
     for (unsigned kind = 0; kind < KW_KINDS; kind++)
         while (!r->late[kind] && kw_show_one(r, (enum kw_kind)kind))
             any = true;
-    if (keeper_next(r->k) <= r->w->now.mono) {
+    if (kw_next_of(r) <= r->w->now.mono) {
         kw_step(r);
         any = true;
     }
@@ -738,7 +815,7 @@ static inline int64_t kw_next(const struct kw *w) {
     int64_t next = INT64_MAX;
     for (unsigned i = 0; i < w->n; i++)
         if (w->r[i].k && !w->r[i].frozen)
-            next = MIN_OF(next, keeper_next(w->r[i].k));
+            next = MIN_OF(next, kw_next_of(&w->r[i]));
     return next;
 }
 

@@ -41,9 +41,9 @@ static inline void world_done(struct world *w) {
     pool_free(w->pool);
 }
 
-/* The object in the store, valid until it is changed. */
-static inline const void *world_add(struct world *w, const struct kind *kind, const char *json) {
-    struct store *s = kind == &kind_node ? w->nodes : kind == &kind_pod ? w->pods : w->budgets;
+/* The object in the store, which is one of this pool; valid until it is changed. */
+static inline const void *world_put(struct world *w, struct store *s, const char *json) {
+    const struct kind *kind = store_kind(s);
     _cleanup_free_ char *text = xstrdup(json);
     for (char *c = text; *c; c++)
         if (*c == '\'')
@@ -59,6 +59,14 @@ static inline const void *world_add(struct world *w, const struct kind *kind, co
     const struct object *stored = obj;
     assert_true(store_put(s, obj));
     return stored;
+}
+
+static inline const void *world_add(struct world *w, const struct kind *kind, const char *json) {
+    return world_put(w,
+                     kind == &kind_node  ? w->nodes
+                     : kind == &kind_pod ? w->pods
+                                         : w->budgets,
+                     json);
 }
 
 #endif

@@ -1,0 +1,239 @@
+/* Whether what is evicted is made again, apart from room. */
+#include "engine/remake.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/fit_internal.h"
+#include "engine/podrole.h"
+#include "model/quantity.h"
+
+#define OWN_CONTROLLER "kubernetes.io/job-controller"
+
+/* --- Jobs --- */
+
+/* Somebody else's controller may do as it likes. */
+static const struct job *job_of(struct remake *r, const struct pod *pod) {
+    const struct owner *o = meta_controller(&pod->meta);
+    bool gone;
+    if (!o || !str_same(o->kind, "Job") || !str_same(o->api_version, "batch/v1"))
+        return NULL;
+    const struct job *job = r->look(r->arg, &kind_job, pod->meta.ns, o->name, &gone);
+    bool ours = job && (str_empty(job->managed_by) || streq(job->managed_by, OWN_CONTROLLER));
+    return ours && !job->meta.deleted && !job->suspend && !job_is_over(job) ? job : NULL;
+}
+
+static struct remake_job *tally_of(struct remake *r, const struct job *job) {
+    for (size_t i = 0; i < r->jobs.len; i++)
+        if (r->jobs.p[i].job == job)
+            return &r->jobs.p[i];
+    struct remake_job *new = vec_push(&r->jobs);
+    *new = (struct remake_job){.job = job};
+    return new;
+}
+
+/* "backoffLimit 6, 2 pods have failed, 4 go before it". */
+static const char *count_words(struct remake *r, const struct job *job, int32_t before) {
+    _cleanup_str_ struct str text = STR_INIT;
+    str_addf(&text, "backoffLimit %d", (int)job_limit(job));
+    if (job->failed)
+        str_addf(&text, ", %d pod%s failed", (int)job->failed,
+                 job->failed == 1 ? " has" : "s have");
+    if (before)
+        str_addf(&text, ", %d go%s before it", (int)before, before == 1 ? "es" : "");
+    return arena_strndup(r->arena, str_get(&text), text.len);
+}
+
+static const char *index_words(struct remake *r, const struct job *job, const struct pod *pod,
+                               const char *why) {
+    const char *index = map_get(pod->meta.annotations, JOB_INDEX);
+    return arena_printf(r->arena,
+                        "evicting it makes index %s of Job %s fail for good, and the Job when the "
+                        "others are done: %s",
+                        str_empty(index) ? "?" : index, strna(job->meta.name), why);
+}
+
+static const char *rule_words(struct remake *r, int rule, const char *action) {
+    return arena_printf(r->arena, "rule %d of its podFailurePolicy says %s", rule + 1, action);
+}
+
+/* Why the Job, or an index of it, fails because of the pod; NULL: it does not. */
+static const char *failure_words(struct remake *r, const struct job *job, const struct pod *pod) {
+    int rule;
+    enum job_action action = job_judge_pod(job, pod, r->how, &rule);
+    struct remake_job *tally = tally_of(r, job);
+    if (action == JOB_IGNORE)
+        return NULL;
+    if (action == JOB_FAIL)
+        return arena_printf(r->arena, "evicting it makes Job %s fail for good: %s",
+                            strna(job->meta.name), rule_words(r, rule, "FailJob"));
+    if (action == JOB_FAIL_INDEX)
+        return index_words(r, job, pod, rule_words(r, rule, "FailIndex"));
+    int32_t before = tally->failures++;
+    if ((int64_t)job->failed + before + 1 > job_limit(job))
+        return arena_printf(r->arena, "evicting it makes Job %s fail for good: %s",
+                            strna(job->meta.name), count_words(r, job, before));
+    if (job->index_limit != ABSENT32 && job_index_failures(pod) >= job->index_limit)
+        return index_words(
+            r, job, pod, arena_printf(r->arena, "backoffLimitPerIndex %d", (int)job->index_limit));
+    return NULL;
+}
+
+static bool judge_job(struct remake *r, const struct pod *pod, struct remade *out) {
+    const struct job *job = job_of(r, pod);
+    const char *text = job ? failure_words(r, job, pod) : NULL;
+    if (!text)
+        return false;
+    int32_t failures = job->failed + tally_of(r, job)->failures;
+    *out = (struct remade){.end = REMAKE_JOB_FAILS,
+                           .code = BLOCKER_JOB_WOULD_FAIL,
+                           .kind = &kind_job,
+                           .ns = strna(job->meta.ns),
+                           .name = strna(job->meta.name),
+                           .text = text,
+                           .help = "",
+                           .limit = failures > job_limit(job) ? failures : 0};
+    return true;
+}
+
+/* --- accounts --- */
+
+static bool judge_account(struct remake *r, const struct pod *pod, struct remade *out) {
+    const char *name = pod->spec ? pod->spec->account : NULL;
+    bool gone = false;
+    if (str_empty(name))
+        return false;
+    r->look(r->arg, &kind_service_account, pod->meta.ns, name, &gone);
+    if (gone)
+        *out = (struct remade){
+            .end = REMAKE_NO_ACCOUNT,
+            .code = BLOCKER_REPLACEMENT_REFUSED,
+            .kind = &kind_service_account,
+            .ns = strna(pod->meta.ns),
+            .name = name,
+            .help = arena_printf(r->arena, "make ServiceAccount %s again", name),
+            .text = arena_printf(
+                r->arena, "no replacement can be made: its ServiceAccount %s is gone", name)};
+    return gone;
+}
+
+/* --- quotas --- */
+
+/* The controller counts a pod until it is gone, so that a quota which is just used up lets the
+ * replacement in a moment later. Only one that is below its use (somebody has lowered it) does not:
+ * what the pod gives back is not its replacement's. A quota for some pods only is not judged. */
+void remake_quotas(struct remake *r, const struct store *quotas, const char *ns) {
+    size_t n;
+    if (!quotas)
+        return;
+    _cleanup_free_ const struct object **all = store_sorted(quotas, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct resource_quota *q = (const struct resource_quota *)all[i];
+        if (list_len(q->scopes) || q->selector || (ns && !str_same(q->meta.ns, ns)))
+            continue;
+        for (size_t k = 0; k < list_len(q->hard); k++) {
+            int64_t used = map_qty(q->used, strna(q->hard[k].key));
+            if (used > q->hard[k].milli)
+                *vec_push(&r->excess) = (struct remake_excess){
+                    .quota = q, .resource = q->hard[k].key, .hard = q->hard[k].milli, .used = used};
+        }
+    }
+}
+
+static int64_t limits_of(const struct pod_spec *spec, const char *name) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < list_len(spec->containers); i++)
+        sum += map_qty(spec->containers[i].resources.limits, name);
+    return sum;
+}
+
+static int64_t requests_of(const struct pod_spec *spec, const char *name) {
+    struct fit_load load;
+    int64_t milli = 0;
+    fit_load_of(spec, NULL, &load);
+    if (streq(name, "cpu"))
+        milli = load.amounts.cpu;
+    else if (streq(name, "memory"))
+        milli = load.amounts.memory * 1000;
+    else if (streq(name, "ephemeral-storage"))
+        milli = load.amounts.ephemeral * 1000;
+    for (size_t i = 0; i < load.amounts.scalars.len; i++)
+        if (streq(load.amounts.scalars.p[i].name, name))
+            milli = load.amounts.scalars.p[i].value * 1000;
+    fit_load_done(&load);
+    return milli;
+}
+
+/* What the pod uses of a quota's resource, in thousandths. */
+static int64_t share_of(const struct pod *pod, const char *resource) {
+    static const char requests[] = "requests.", limits[] = "limits.";
+    if (streq(resource, "pods") || streq(resource, "count/pods"))
+        return 1000;
+    if (!pod->spec)
+        return 0;
+    if (str_starts(resource, limits))
+        return limits_of(pod->spec, resource + strlen(limits));
+    if (str_starts(resource, requests))
+        return requests_of(pod->spec, resource + strlen(requests));
+    return requests_of(pod->spec, resource);
+}
+
+static bool judge_quotas(struct remake *r, const struct pod *pod, struct remade *out) {
+    bool refused = false;
+    for (size_t i = 0; i < r->excess.len; i++) {
+        struct remake_excess *e = &r->excess.p[i];
+        char hard[QUANTITY_LEN], used[QUANTITY_LEN];
+        int64_t share = str_same(e->quota->meta.ns, pod->meta.ns) ? share_of(pod, e->resource) : 0;
+        /* Those before it that were not made again may have given enough back. */
+        if (!share || e->used - e->given_back <= e->hard)
+            continue;
+        e->given_back += share;
+        if (refused)
+            continue;
+        refused = true;
+        *out = (struct remade){
+            .end = REMAKE_NO_QUOTA,
+            .code = BLOCKER_REPLACEMENT_REFUSED,
+            .kind = &kind_resource_quota,
+            .ns = strna(pod->meta.ns),
+            .name = strna(e->quota->meta.name),
+            .resource = e->resource,
+            .used = e->used,
+            .help = arena_printf(r->arena, "raise ResourceQuota %s, or use less of it",
+                                 strna(e->quota->meta.name)),
+            .text = arena_printf(
+                r->arena,
+                "no replacement can be made: ResourceQuota %s allows %s %s, and %s %s used",
+                strna(e->quota->meta.name), quantity_format(e->hard, hard), e->resource,
+                quantity_format(e->used, used), e->used == 1000 ? "is" : "are")};
+    }
+    return refused;
+}
+
+/* --- all of it --- */
+
+bool remake_judge(struct remake *r, const struct pod *pod, struct remade *out) {
+    *out = (struct remade){.end = REMAKE_WELL};
+    if (!meta_controller(&pod->meta) || pod->meta.deleted || pod_finished(pod))
+        return false; /* nobody makes it again, or somebody does already */
+    return judge_job(r, pod, out) || judge_account(r, pod, out) || judge_quotas(r, pod, out);
+}
+
+void remake_again(struct remake *r) {
+    r->jobs.len = 0;
+    for (size_t i = 0; i < r->excess.len; i++)
+        r->excess.p[i].given_back = 0;
+}
+
+void remake_done(struct remake *r) {
+    vec_done(&r->jobs);
+    vec_done(&r->excess);
+}
+
+const void *remake_look(void *stores, const struct kind *kind, const char *ns, const char *name,
+                        bool *gone) {
+    const struct remake_stores *s = stores;
+    const struct store *store = kind == &kind_job ? s->jobs : s->accounts;
+    const void *obj = store ? store_get(store, ns, name) : NULL;
+    *gone = store && !obj;
+    return obj;
+}

@@ -1,0 +1,113 @@
+/* What the files of rollouts share. See engine/rollout.h for what they are. */
+#ifndef ENGINE_ROLLOUT_INTERNAL_H
+#define ENGINE_ROLLOUT_INTERNAL_H
+
+#include "base/nodeset.h"
+#include "base/prng.h"
+#include "base/timefmt.h"
+#include "engine/own_status.h"
+#include "engine/rollout.h"
+
+/* A Maintenance that we have made and do not see yet. */
+struct begun {
+    char *name, *node;
+    uint64_t action; /* 0: it is made */
+    char *version;   /* that it was made with; NULL: not known */
+    int64_t since;   /* monotonic */
+};
+
+struct roll {
+    char *name, *uid;
+    char *version; /* that we have written last */
+    uint64_t action;
+    VEC(struct begun) begun;
+    bool sure; /* its status was written by us: what we know of it is what it is */
+    unsigned tries;
+    int64_t not_before, status_at; /* monotonic */
+    char *told;                    /* the reason that was told last */
+    int32_t done;                  /* nodes that it was told of; -1: it was not looked at yet */
+};
+
+/* What a policy's slots would bear. */
+struct ahead {
+    struct keeper *keeper;
+    struct keeper_ahead *ahead; /* NULL: its record is not known */
+};
+
+struct rollouts {
+    struct rollouts_opts opts;
+    VEC(struct roll *) list;
+    VEC(struct ahead) aheads; /* of the step under way */
+    struct prng random;
+    struct now now; /* of the call under way */
+    struct actions *out;
+    bool dirty;
+    int64_t next;
+};
+
+/* rollout_survey.c: how far one is */
+struct survey_node {
+    const struct node *node;
+    const struct policy_rules *rules;
+    struct keeper *keeper;
+    bool broken, control_plane;
+    const char *zone;
+    size_t rank; /* by name */
+};
+
+struct rollout_survey {
+    struct rollout_counts counts;
+    VEC(const char *) current, failed; /* nodes */
+    VEC(struct survey_node) next;    /* that were not begun, in the order in which they are to be */
+    VEC(char *) missing;             /* names without a node; owned */
+    const struct maintenance *gated; /* the first that a gate does not let begin, and says so */
+    const struct maintenance *waits; /* one under way that does, first those that need somebody */
+    const char *unclear;             /* the first node that has not exactly one policy */
+    size_t unclear_policies;
+    unsigned max_failed;
+    bool ruled;         /* by a policy of one of its nodes */
+    int64_t soak;       /* microseconds */
+    int64_t last_done;  /* wall clock; 0: none is */
+    const char *last;   /* the node of it */
+    struct err problem; /* its nodes cannot be told */
+    struct nodeset nodes;
+    /* What has to be remembered, whatever becomes of the Maintenances. */
+    struct nodeset done, given_up;
+    bool unreadable;                 /* what its status says of that is left as it is */
+    const char *retry;               /* what is to be heard; NULL: nothing new */
+    bool retry_waits;                /* for Maintenances that are about to be gone */
+    const struct maintenance *taken; /* has the name of one that would be made, and is not its */
+};
+void rollout_survey(struct rollouts *rs, const struct roll *roll, const struct rollout *r,
+                    struct rollout_survey *out);
+void rollout_survey_done(struct rollout_survey *s);
+/* The Maintenance that the rollout has made for that node, or NULL. */
+const struct maintenance *rollout_maintenance(const struct rollouts *rs, const struct rollout *r,
+                                              const char *node);
+
+/* rollout_status.c: what is said of it */
+struct rollout_verdict {
+    const char *phase, *reason;
+    struct str message;
+    bool begins; /* further nodes may be begun */
+    bool waits;
+    struct own_wait wait;
+    struct str wait_text;
+    int64_t until; /* wall clock: when it looks again; 0: when something changes */
+};
+void rollout_judge(const struct rollouts *rs, const struct rollout *r,
+                   const struct rollout_survey *s, struct rollout_verdict *v);
+void rollout_verdict_done(struct rollout_verdict *v);
+/* The patch of its status, into `body`, and whether it says anything new; `urgent`: what people
+ * wait for. */
+bool rollout_status(const struct rollouts *rs, const struct rollout *r,
+                    const struct rollout_survey *s, const struct rollout_verdict *v,
+                    struct str *body, bool *urgent);
+
+/* rollout_memory.c: what it knows of nodes whose Maintenances are gone */
+bool rollout_is_of(const struct maintenance *m, const struct rollout *r);
+/* Into `done` and `given_up`, from its status and the Maintenances that are there. */
+int rollout_recall(const struct rollouts *rs, const struct rollout *r, struct rollout_survey *s,
+                   struct err *err);
+
+#endif

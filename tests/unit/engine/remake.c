@@ -1,0 +1,213 @@
+/* Tests of src/engine/remake.c. */
+#include "engine/remake.h"
+
+#include "lint_site.h"
+
+#define JOB(name)                                                                                  \
+    ",'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job','name':'" name "','uid':'j-" name   \
+    "','controller':true}]"
+#define RS                                                                                         \
+    ",'ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'web-1',"              \
+    "'uid':'u','controller':true}]"
+
+struct desk {
+    struct site s;
+    struct remake_stores stores;
+    struct remake r;
+    struct remade out;
+};
+
+static int begin(void **state) {
+    struct desk *d = xnew(struct desk);
+    site_init(&d->s);
+    d->stores = (struct remake_stores){.jobs = d->s.jobs, .accounts = d->s.accounts};
+    d->r = (struct remake)REMAKE_INIT(&d->s.arena, remake_look, &d->stores);
+    *state = d;
+    return 0;
+}
+
+static int end(void **state) {
+    struct desk *d = *state;
+    remake_done(&d->r);
+    site_done(&d->s);
+    free(d);
+    return 0;
+}
+
+static void job(struct desk *d, const char *name, const char *spec, const char *status) {
+    site_put(&d->s, &kind_job,
+             "{'metadata':{'namespace':'x','name':'%s'},'spec':{%s},'status':{%s}}", name, spec,
+             status);
+}
+
+/* "": it is made again. */
+static void expect(struct desk *d, const char *pod, const char *text) {
+    const struct pod *p = (const struct pod *)store_get(d->s.w.pods, "x", pod);
+    assert_non_null(p);
+    bool unmade = remake_judge(&d->r, p, &d->out);
+    if (unmade != (*text != '\0'))
+        fail_msg("%s: %s", pod, unmade ? d->out.text : "is made again");
+    if (unmade)
+        assert_string_equal(d->out.text, text);
+}
+
+static void one_failure_too_many(void **state) {
+    struct desk *d = *state;
+    job(d, "a", "'backoffLimit':0", "");
+    job(d, "b", "'backoffLimit':2", "'failed':2");
+    job(d, "c", "'backoffLimit':1", "");
+    site_pod(&d->s, "a-1", "w1", "a", JOB("a"), true, "");
+    site_pod(&d->s, "b-1", "w1", "b", JOB("b"), true, "");
+    site_pod(&d->s, "c-1", "w1", "c", JOB("c"), true, "");
+    site_pod(&d->s, "c-2", "w1", "c", JOB("c"), true, "");
+    expect(d, "a-1", "evicting it makes Job a fail for good: backoffLimit 0");
+    assert_int_equal(d->out.code, BLOCKER_JOB_WOULD_FAIL);
+    assert_int_equal(d->out.limit, 1);
+    assert_string_equal(d->out.name, "a");
+    expect(d, "b-1", "evicting it makes Job b fail for good: backoffLimit 2, 2 pods have failed");
+    /* those that go together count together, and not with what goes another time */
+    expect(d, "c-1", "");
+    expect(d, "c-2", "evicting it makes Job c fail for good: backoffLimit 1, 1 goes before it");
+    assert_int_equal(d->out.limit, 2);
+    remake_again(&d->r);
+    expect(d, "c-2", "");
+}
+
+static void what_the_policy_says(void **state) {
+    struct desk *d = *state;
+    job(d, "a",
+        "'podFailurePolicy':{'rules':[{'action':'FailJob','onPodConditions':[{'type':"
+        "'DisruptionTarget'}]}]}",
+        "");
+    job(d, "b",
+        "'backoffLimit':0,'podFailurePolicy':{'rules':[{'action':'Ignore','onPodConditions':[{"
+        "'type':'DisruptionTarget'}]}]}",
+        "");
+    site_pod(&d->s, "a-1", "w1", "a", JOB("a"), true, "");
+    site_pod(&d->s, "b-1", "w1", "b", JOB("b"), true, "");
+    expect(d, "a-1",
+           "evicting it makes Job a fail for good: rule 1 of its podFailurePolicy says FailJob");
+    assert_int_equal(d->out.limit, 0); /* no number helps */
+    expect(d, "b-1", "");
+    d->r.how = JOB_POD_DELETED; /* without the condition nothing is ignored */
+    expect(d, "a-1", "");
+    expect(d, "b-1", "evicting it makes Job b fail for good: backoffLimit 0");
+}
+
+static void an_index_of_its_own(void **state) {
+    struct desk *d = *state;
+    job(d, "a", "'backoffLimitPerIndex':1,'completionMode':'Indexed'", "'failed':40");
+    site_put(&d->s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'a-1','annotations':{'" JOB_INDEX_FAILURES
+             "':'1','" JOB_INDEX "':'7'}" JOB("a") "},'spec':{'nodeName':'w1'},'status':{"
+                                                   "'phase':'Running'}}");
+    site_pod(&d->s, "a-2", "w1", "a", JOB("a"), true, "");
+    expect(d, "a-2", "");
+    expect(
+        d, "a-1",
+        "evicting it makes index 7 of Job a fail for good, and the Job when the others are done: "
+        "backoffLimitPerIndex 1");
+}
+
+static void jobs_that_nothing_is_said_of(void **state) {
+    struct desk *d = *state;
+    job(d, "done", "'backoffLimit':0", "'conditions':[{'type':'Complete','status':'True'}]");
+    job(d, "asleep", "'backoffLimit':0,'suspend':true", "");
+    job(d, "other", "'backoffLimit':0,'managedBy':'example.com/queue'", "");
+    job(d, "own", "'backoffLimit':0,'managedBy':'kubernetes.io/job-controller'", "");
+    site_pod(&d->s, "done-1", "w1", "a", JOB("done"), true, "");
+    site_pod(&d->s, "asleep-1", "w1", "a", JOB("asleep"), true, "");
+    site_pod(&d->s, "other-1", "w1", "a", JOB("other"), true, "");
+    site_pod(&d->s, "own-1", "w1", "a", JOB("own"), true, "");
+    site_pod(&d->s, "gone-1", "w1", "a", JOB("gone"), true, "");
+    expect(d, "done-1", "");
+    expect(d, "asleep-1", "");
+    expect(d, "other-1", "");
+    expect(d, "own-1", "evicting it makes Job own fail for good: backoffLimit 0");
+    expect(d, "gone-1", "");
+}
+
+static void an_account_that_is_gone(void **state) {
+    struct desk *d = *state;
+    site_put(&d->s, &kind_service_account, "{'metadata':{'namespace':'x','name':'there'}}");
+    site_put(&d->s, &kind_service_account, "{'metadata':{'namespace':'y','name':'gone'}}");
+    site_pod(&d->s, "a", "w1", "a", RS, true, ",'serviceAccountName':'there'");
+    site_pod(&d->s, "b", "w1", "a", RS, true, ",'serviceAccountName':'gone'");
+    site_pod(&d->s, "bare", "w1", "a", "", true, ",'serviceAccountName':'gone'");
+    expect(d, "a", "");
+    expect(d, "b", "no replacement can be made: its ServiceAccount gone is gone");
+    assert_int_equal(d->out.code, BLOCKER_REPLACEMENT_REFUSED);
+    expect(d, "bare", "");     /* nobody makes it again in any case */
+    d->stores.accounts = NULL; /* what cannot be read is taken to be well */
+    expect(d, "b", "");
+}
+
+static void quota(struct desk *d, const char *name, const char *hard, const char *used,
+                  const char *more) {
+    site_put(
+        &d->s, &kind_resource_quota,
+        "{'metadata':{'namespace':'x','name':'%s'},'spec':{'hard':{%s}%s},'status':{'used':{%s}}}",
+        name, hard, more, used);
+}
+
+/* Two too many: the replacement of the third has the place that the others gave back. */
+static void a_quota_below_its_use(void **state) {
+    struct desk *d = *state;
+    quota(d, "few", "'pods':'3'", "'pods':'5'", "");
+    site_pod(&d->s, "a", "w1", "a", RS, true, "");
+    site_pod(&d->s, "b", "w1", "a", RS, true, "");
+    site_pod(&d->s, "c", "w1", "a", RS, true, "");
+    remake_quotas(&d->r, d->s.quotas, NULL);
+    expect(d, "a", "no replacement can be made: ResourceQuota few allows 3 pods, and 5 are used");
+    assert_string_equal(d->out.resource, "pods");
+    expect(d, "b", "no replacement can be made: ResourceQuota few allows 3 pods, and 5 are used");
+    expect(d, "c", "");
+}
+
+/* A quota that is used up lets the replacement in when the pod is gone; one of another namespace,
+ * one for some pods only and one of what the pod does not ask for have nothing to do with it. */
+static void quotas_that_keep_nobody(void **state) {
+    struct desk *d = *state;
+    quota(d, "used-up", "'pods':'3'", "'pods':'3'", "");
+    quota(d, "some", "'pods':'1'", "'pods':'3'", ",'scopes':['BestEffort']");
+    quota(d, "memory", "'limits.memory':'1Gi','requests.storage':'1'",
+          "'limits.memory':'2Gi','requests.storage':'9'", "");
+    site_put(&d->s, &kind_resource_quota,
+             "{'metadata':{'namespace':'y','name':'far'},'spec':{'hard':{'pods':'0'}},'status':{"
+             "'used':{'pods':'1'}}}");
+    site_pod(&d->s, "a", "w1", "a", RS, true, "");
+    remake_quotas(&d->r, d->s.quotas, NULL);
+    expect(d, "a", "");
+}
+
+static void what_a_pod_asks_for_counts(void **state) {
+    struct desk *d = *state;
+    quota(d, "cpu", "'requests.cpu':'1'", "'requests.cpu':'1500m'", "");
+    quota(d, "limits", "'limits.memory':'1Gi'", "'limits.memory':'2Gi'", "");
+    site_put(&d->s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'a'" RS
+             "},'spec':{'nodeName':'w1','containers':[{"
+             "'name':'c','resources':{'requests':{'cpu':'250m'}}}]},'status':{'phase':'Running'}}");
+    site_put(&d->s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'b'" RS
+             "},'spec':{'nodeName':'w1','containers':[{"
+             "'name':'c','resources':{'limits':{'memory':'1Gi'}}}]},'status':{'phase':'Running'}}");
+    remake_quotas(&d->r, d->s.quotas, "x");
+    expect(
+        d, "a",
+        "no replacement can be made: ResourceQuota cpu allows 1 requests.cpu, and 1500m are used");
+    expect(d, "b",
+           "no replacement can be made: ResourceQuota limits allows 1073741824 limits.memory, and "
+           "2147483648 are used");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(one_failure_too_many),    TEST(what_the_policy_says),
+        TEST(an_index_of_its_own),     TEST(jobs_that_nothing_is_said_of),
+        TEST(an_account_that_is_gone), TEST(a_quota_below_its_use),
+        TEST(quotas_that_keep_nobody), TEST(what_a_pod_asks_for_counts),
+    };
+    return cmocka_run_group_tests_name("remake", tests, NULL, NULL);
+}
