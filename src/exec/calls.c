@@ -119,6 +119,8 @@ static void call_free(struct call *c) {
 static void start_next(struct calls *s, enum sort sort);
 
 static void tell(struct calls *s, const struct held *held, const struct answer *answer) {
+    for (const struct held *h = held; s->opts.ended && h; h = h->next)
+        s->opts.ended(s->opts.arg, &h->action, answer);
     for (const struct held *h = held; h; h = h->next)
         s->opts.answer(s->opts.arg, h->action.id, answer);
 }
@@ -163,7 +165,8 @@ static void on_reply(void *arg, struct kube_reply *reply) {
                             .cause = reply->cause,
                             .retry_after = reply->retry_after,
                             .date = reply->date,
-                            .obj = reply->obj});
+                            .obj = reply->obj,
+                            .kind = a->kind});
 }
 
 static void on_confirmed(void *arg, enum kube_outcome outcome, const char *message) {

@@ -22,6 +22,8 @@ struct calls_opts {
     void (*wrote)(void *arg, const char *node);
     /* From the loop, once for each action. */
     void (*answer)(void *arg, uint64_t action, const struct answer *answer);
+    /* The same with the action itself, before that, for those who keep count; may be NULL. */
+    void (*ended)(void *arg, const struct action *action, const struct answer *answer);
     void *arg;
 };
 

@@ -51,6 +51,7 @@ struct checks_feed {
     bool reading, ready;
     struct loop_timer *late;
     struct loop_timer *told;
+    struct loop_timer *again; /* discovery is asked once more; NULL: it is not */
     struct arena arena;
 };
 
@@ -58,21 +59,8 @@ static bool is_custom(const struct source *s) {
     return strchr(s->what->kind->group, '.'); /* Kubernetes has its own of these without */
 }
 
-static bool is_wanted(const struct checks_feed *f, size_t check) {
-    const struct check *c = &checks_table[check];
-    bool only_remarks = true;
-    for (unsigned k = 0; k < c->n_reads; k++)
-        only_remarks = only_remarks && c->reads[k].optional;
-    return !(f->opts.skip & 1u << check) && (f->opts.remarks || !only_remarks);
-}
-
-/* A check that is wanted reads it. */
 static bool source_wanted(const struct checks_feed *f, size_t source) {
-    for (size_t i = 0; i < n_checks; i++)
-        for (unsigned k = 0; k < checks_table[i].n_reads; k++)
-            if (checks_table[i].reads[k].source == source && is_wanted(f, i))
-                return true;
-    return false;
+    return check_source_wanted((enum check_source_id)source, f->opts.skip, f->opts.remarks);
 }
 
 static bool is_unread(const struct checks_feed *f, size_t source) {
@@ -81,10 +69,15 @@ static bool is_unread(const struct checks_feed *f, size_t source) {
 
 /* --- reading --- */
 
+static enum check_source_id source_id(const struct source *s) {
+    return (enum check_source_id)(s - s->feed->sources);
+}
+
 static void on_told(void *arg) {
     struct checks_feed *f = arg;
     bool first = !f->ready;
     f->ready = true;
+    f->world.unread = false;
     if (first)
         f->opts.ready(f->opts.arg);
     else if (f->opts.changed)
@@ -95,10 +88,12 @@ static void on_told(void *arg) {
 static void tell(struct checks_feed *f) {
     bool blind = f->nodes.needed && f->nodes.in.read != READ_DONE;
     for (size_t i = 0; i < CHECK_SOURCES; i++) {
-        struct check_input *in = &f->world.inputs[i];
+        struct check_input *in = &f->world.inputs[i], before = *in;
         *in = f->sources[i].in;
         if (blind && in->read == READ_DONE)
             *in = (struct check_input){.read = READ_FAILED, .why = f->nodes.in.why};
+        if (f->opts.input && (in->read != before.read || !str_same(in->why, before.why)))
+            f->opts.input(f->opts.arg, (enum check_source_id)i, in);
     }
     loop_timer_set(f->told, 0);
 }
@@ -153,6 +148,16 @@ static void on_change(void *arg, const struct object *before, const struct objec
         tell(f);
 }
 
+/* The object itself says so to the check, which judges the others. */
+static void on_unread(void *arg, const char *name, const char *why) {
+    (void)arg, (void)name, (void)why;
+}
+
+static void on_store(void *arg, const struct store *store, const struct store_change *change) {
+    const struct source *s = arg;
+    s->feed->opts.store(s->feed->opts.arg, source_id(s), store, change);
+}
+
 static void read_source(struct source *s) {
     struct checks_feed *f = s->feed;
     s->pending = true;
@@ -160,6 +165,8 @@ static void read_source(struct source *s) {
     set_input(s, READ_FAILED, "it has not been read yet");
     s->store = store_new(s->what->kind, f->client->pool);
     store_listen(s->store, on_change, f);
+    if (f->opts.store && s != &f->nodes)
+        store_tap(s->store, on_store, s);
     struct reflector_options opts = {
         .ns = s->what->ns,
         .field_selector = s->what->fields,
@@ -171,6 +178,8 @@ static void read_source(struct source *s) {
         .synced = on_current,
         .recovered = on_current,
         .problem = on_problem,
+        /* One that nobody could find in the store would be taken for absent. */
+        .unread = s->what->kind->unread ? on_unread : NULL,
         .arg = s,
     };
     s->reflector = reflector_new(f->client, s->store, &opts);
@@ -182,7 +191,7 @@ static void need_own_kinds(struct checks_feed *f) {
         const struct check *c = &checks_table[i];
         struct source *first = &f->sources[c->reads[0].source];
         bool there = c->by_objects || first->needed;
-        if (!there || !is_wanted(f, i) ||
+        if (!there || !check_wanted(i, f->opts.skip, f->opts.remarks) ||
             (first == &f->sources[SOURCE_ETCD_PODS] && f->opts.etcd && !f->opts.etcd(f->opts.arg)))
             continue;
         for (unsigned k = 0; k < c->n_reads; k++)
@@ -280,18 +289,23 @@ static void on_resources(struct question *q, const json_t *resources) {
 
 static void ask_version(struct checks_feed *f, size_t source) {
     const struct kind *kind = f->sources[source].what->kind;
+    struct question *q = &f->versions[source];
     for (size_t k = 0; k < source; k++)
-        if (f->versions[k].kind && same_group(f->versions[k].kind, kind))
-            return;
-    f->versions[source].kind = kind;
-    ask(&f->versions[source]);
+        if (f->versions[k].kind && same_group(f->versions[k].kind, kind)) {
+            q = &f->versions[k];
+            break;
+        }
+    if (q->open)
+        return;
+    q->kind = kind;
+    ask(q);
 }
 
 static void on_groups(struct checks_feed *f, const json_t *groups) {
     for (size_t i = 0; i < CHECK_SOURCES; i++) {
         struct source *s = &f->sources[i];
         const struct kind *kind = s->what->kind;
-        if (!is_about(&f->groups, i))
+        if (!is_about(&f->groups, i) || s->needed)
             continue;
         const json_t *group = find_group(groups, kind->group);
         if (!group) {
@@ -342,8 +356,11 @@ static void on_reply(void *arg, struct kube_reply *reply) {
         on_groups(f, said);
     json_decref(said);
     question_over(q);
-    if (!f->asked)
-        read_sources(f);
+    if (f->asked)
+        return;
+    if (f->again)
+        loop_timer_set(f->again, f->opts.again);
+    read_sources(f);
 }
 
 static void question_send(void *arg) {
@@ -403,6 +420,13 @@ static void on_late(void *arg) {
         end(&f->nodes, READ_FAILED, why);
 }
 
+/* Kinds may have come; those that are being read are left alone. */
+static void on_again(void *arg) {
+    struct checks_feed *f = arg;
+    if (!f->asked)
+        ask(&f->groups);
+}
+
 struct checks_feed *checks_feed_new(struct kube_client *client,
                                     const struct checks_feed_opts *opts) {
     struct checks_feed *f = xnew(struct checks_feed);
@@ -418,10 +442,13 @@ struct checks_feed *checks_feed_new(struct kube_client *client,
         if (is_unread(f, i) && source_wanted(f, i))
             set_input(&f->sources[i], READ_FAILED, opts->unread[i]);
     }
+    check_world_begin(&f->world, opts->skip, opts->remarks);
     f->groups.feed = f;
     f->told = loop_timer_new(client->loop, on_told, f);
     f->late = loop_timer_new(client->loop, on_late, f);
     loop_timer_set(f->late, SEC(PATIENCE));
+    if (opts->again)
+        f->again = loop_timer_new(client->loop, on_again, f);
     ask(&f->groups);
     return f;
 }
@@ -439,6 +466,7 @@ void checks_feed_free(struct checks_feed *f) {
     store_free(f->nodes.store);
     loop_timer_free(f->late);
     loop_timer_free(f->told);
+    loop_timer_free(f->again);
     arena_done(&f->arena);
     free(f);
 }
@@ -449,6 +477,14 @@ bool checks_feed_ready(const struct checks_feed *f) {
 
 const struct check_world *checks_feed_world(const struct checks_feed *f) {
     return &f->world;
+}
+
+void checks_feed_retell(const struct checks_feed *f) {
+    for (size_t i = 0; i < CHECK_SOURCES; i++)
+        if (f->sources[i].store && f->opts.store)
+            store_retell(f->sources[i].store, on_store, (void *)&f->sources[i]);
+    for (size_t i = 0; i < CHECK_SOURCES && f->opts.input; i++)
+        f->opts.input(f->opts.arg, (enum check_source_id)i, &f->world.inputs[i]);
 }
 
 bool checks_feed_any(const struct checks_feed *f) {

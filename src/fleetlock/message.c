@@ -60,14 +60,31 @@ static bool is_id(const char *s) {
     return len && len <= ID_MAX;
 }
 
+/* In our own words: those of the library are for programmers. */
+static const char *problem_of(const json_error_t *where) {
+    switch (json_error_code(where)) {
+    case json_error_duplicate_key:
+        return "the body has a key twice";
+    case json_error_null_character:
+        return "the body has a NUL in a text";
+    case json_error_numeric_overflow:
+        return "the body has a number that is too large";
+    case json_error_stack_overflow:
+        return "the body is nested too deeply";
+    default:
+        return "the body is no JSON";
+    }
+}
+
 static bool read_body(const struct fleetlock_input *in, struct arena *arena,
                       struct fleetlock_request *req, struct fleetlock_reply *reply) {
     json_error_t where;
     _cleanup_json_ json_t *root =
-        json_loadb(in->body.p, in->body.len, JSON_REJECT_DUPLICATES, &where);
+        json_loadb(in->body.p, in->body.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
     if (!root)
         return no(reply, FLEETLOCK_BAD_REQUEST,
-                  arena_printf(arena, "the body is no JSON: line %d: %s", where.line, where.text));
+                  arena_printf(arena, "%s: line %d, column %d", problem_of(&where), where.line,
+                               where.column));
     const json_t *params = json_object_get(root, "client_params");
     const char *id = json_str(params, "id"), *group = json_str(params, "group");
     if (!json_is_object(params))
@@ -105,6 +122,18 @@ bool fleetlock_read(const struct fleetlock_input *in, struct arena *arena,
         return no(reply, FLEETLOCK_TOO_LARGE,
                   arena_printf(arena, "the body is longer than %d bytes", FLEETLOCK_BODY_MAX));
     return read_body(in, arena, req, reply);
+}
+
+enum fleetlock_kind fleetlock_kind_of(int status) {
+    switch (status) {
+    case 413:
+    case 431:
+        return FLEETLOCK_TOO_LARGE;
+    case 429:
+        return FLEETLOCK_RATE_LIMITED;
+    default:
+        return FLEETLOCK_BAD_REQUEST;
+    }
 }
 
 int fleetlock_write(const struct fleetlock_reply *reply, int deny_status, struct str *body) {

@@ -74,6 +74,9 @@ struct fleetlock_input {
 bool fleetlock_read(const struct fleetlock_input *in, struct arena *arena,
                     struct fleetlock_request *req, struct fleetlock_reply *reply);
 
+/* What becomes of a status that HTTP itself refuses a request with. */
+enum fleetlock_kind fleetlock_kind_of(int status);
+
 /* Appends the body, and returns the status. `deny_status` is the policy's: 404 or 423. */
 int fleetlock_write(const struct fleetlock_reply *reply, int deny_status, struct str *body);
 

@@ -1,6 +1,7 @@
 /* The ids of nodes. */
 #include "fleetlock/roster.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/htab.h"
@@ -15,11 +16,11 @@ struct entry {
 };
 
 struct roster {
+    const struct store *store;
     struct htab ids;
     uint32_t seed;
-    bool names;
-    size_t n_apps;
-    struct machine_id apps[];
+    struct roster_options opts;
+    struct machine_id *apps; /* of the options: a copy */
 };
 
 static uint32_t entry_hash(const void *entry) {
@@ -32,6 +33,17 @@ static bool entry_equal(const void *entry, const void *key) {
 
 static const struct htab_ops entry_ops = {entry_hash, entry_equal};
 
+/* Machine ids, and what is made of them, have several notations: they are one id. Others are what
+ * they are. */
+static const char *canonical(const char *id, char buf[static MACHINE_ID_TEXT]) {
+    struct machine_id parsed;
+    if (!machine_id_parse(id, &parsed))
+        return id;
+    machine_id_format(&parsed, buf);
+    return buf;
+}
+
+/* In our own notation. */
 static struct entry *find(const struct roster *r, const char *id, uint32_t *hash) {
     *hash = hash_more(r->seed, id, strlen(id));
     return htab_find(&r->ids, *hash, id);
@@ -46,9 +58,12 @@ static size_t place(const struct entry *e, const char *node, bool *there) {
     return i;
 }
 
-static void add(struct roster *r, const char *id, const char *node) {
+static void add(void *arg, const char *any, const char *node) {
+    struct roster *r = arg;
     uint32_t hash;
     bool there = false;
+    char buf[MACHINE_ID_TEXT];
+    const char *id = canonical(any, buf);
     struct entry *e = find(r, id, &hash);
     if (!e) {
         size_t len = strlen(id) + 1;
@@ -72,9 +87,12 @@ static void entry_free(struct entry *e) {
     free(e);
 }
 
-static void drop(struct roster *r, const char *id, const char *node) {
+static void drop(void *arg, const char *any, const char *node) {
+    struct roster *r = arg;
     uint32_t hash;
     bool there = false;
+    char buf[MACHINE_ID_TEXT];
+    const char *id = canonical(any, buf);
     struct entry *e = find(r, id, &hash);
     size_t i = e ? place(e, node, &there) : 0;
     if (!there)
@@ -87,76 +105,115 @@ static void drop(struct roster *r, const char *id, const char *node) {
     entry_free(e);
 }
 
-typedef void each_fn(struct roster *r, const char *id, const char *node);
+typedef void each_fn(void *arg, const char *id, const char *node);
 
 /* All ids of the node, some of them maybe twice. */
-static void each(struct roster *r, const struct node *node, each_fn *fn) {
+static void each(const struct roster_options *opts, const struct node *node, each_fn *fn,
+                 void *arg) {
     const char *name = node->meta.name, *machine = node->info.machine_id;
-    struct machine_id id, derived;
+    struct machine_id id, derived, zincati;
     char text[MACHINE_ID_TEXT];
-    if (r->names)
-        fn(r, name, name);
+    const struct machine_id *apps = opts->apps ? opts->apps : &zincati;
+    if (opts->names)
+        fn(arg, name, name);
     if (str_empty(machine))
         return;
-    fn(r, machine, name);
+    fn(arg, machine, name);
     if (!machine_id_parse(machine, &id))
         return;
-    machine_id_format(&id, text);
-    fn(r, text, name);
-    for (size_t i = 0; i < r->n_apps; i++) {
-        machine_id_derive(&id, &r->apps[i], &derived);
+    machine_id_parse(MACHINE_ID_ZINCATI, &zincati);
+    for (size_t i = 0; i < (opts->apps ? opts->n_apps : 1); i++) {
+        machine_id_derive(&id, &apps[i], &derived);
         machine_id_format(&derived, text);
-        fn(r, text, name);
+        fn(arg, text, name);
     }
 }
 
+struct wanted {
+    const char *id; /* in our own notation */
+    bool found;
+};
+
+static void compare(void *arg, const char *id, const char *node) {
+    struct wanted *w = arg;
+    char buf[MACHINE_ID_TEXT];
+    (void)node;
+    w->found |= streq(canonical(id, buf), w->id);
+}
+
+bool roster_is_id(const struct roster_options *opts, const struct node *node, const char *id) {
+    char buf[MACHINE_ID_TEXT];
+    struct wanted w = {.id = canonical(id, buf)};
+    each(opts, node, compare, &w);
+    return w.found;
+}
+
 static void changed(void *arg, const struct object *before, const struct object *after) {
+    struct roster *r = arg;
     const struct node *old = (const struct node *)before, *new = (const struct node *)after;
     if (old && new &&str_same(old->info.machine_id, new->info.machine_id))
         return;
     if (old)
-        each(arg, old, drop);
+        each(&r->opts, old, drop, r);
     if (new)
-        each(arg, new, add);
+        each(&r->opts, new, add, r);
+}
+
+static void clear(struct roster *r) {
+    struct entry *e;
+    for (uint32_t i = 0; (e = htab_next(&r->ids, &i));)
+        entry_free(e);
+    htab_done(&r->ids);
+}
+
+static void fill(struct roster *r, const struct roster_options *opts) {
+    const struct object *obj;
+    size_t len = opts->apps ? opts->n_apps * sizeof *opts->apps : 0;
+    free(r->apps);
+    r->apps = opts->apps ? xmalloc(MAX_OF(len, (size_t)1)) : NULL;
+    if (len)
+        memcpy(r->apps, opts->apps, len);
+    r->opts = (struct roster_options){r->apps, opts->n_apps, opts->names};
+    htab_init(&r->ids, &entry_ops);
+    for (uint32_t i = 0; (obj = store_next(r->store, &i));)
+        each(&r->opts, (const struct node *)obj, add, r);
+}
+
+static bool is_same(const struct roster_options *a, const struct roster_options *b) {
+    if (a->names != b->names || !a->apps != !b->apps)
+        return false;
+    return !a->apps ||
+           (a->n_apps == b->n_apps && !memcmp(a->apps, b->apps, a->n_apps * sizeof *a->apps));
+}
+
+void roster_use(struct roster *r, const struct roster_options *opts) {
+    if (is_same(&r->opts, opts))
+        return;
+    clear(r);
+    fill(r, opts);
 }
 
 struct roster *roster_new(struct store *nodes, const struct roster_options *opts) {
-    size_t n = opts->apps ? opts->n_apps : 1;
-    struct roster *r = xcalloc(1, sizeof *r + n * sizeof *r->apps);
-    const struct object *obj;
-    r->names = opts->names;
-    r->n_apps = n;
+    struct roster *r = xnew(struct roster);
+    r->store = nodes;
     r->seed = hash_seed();
-    if (opts->apps)
-        memcpy(r->apps, opts->apps, n * sizeof *r->apps);
-    else
-        machine_id_parse(MACHINE_ID_ZINCATI, &r->apps[0]);
-    htab_init(&r->ids, &entry_ops);
-    for (uint32_t i = 0; (obj = store_next(nodes, &i));)
-        each(r, (const struct node *)obj, add);
+    fill(r, opts);
     store_listen(nodes, changed, r);
     return r;
 }
 
 void roster_free(struct roster *r) {
-    struct entry *e;
     if (!r)
         return;
-    for (uint32_t i = 0; (e = htab_next(&r->ids, &i));)
-        entry_free(e);
-    htab_done(&r->ids);
+    clear(r);
+    free(r->apps);
     free(r);
 }
 
 size_t roster_find(const struct roster *r, const char *id, const char **node) {
     uint32_t hash;
-    char text[MACHINE_ID_TEXT];
-    struct machine_id parsed;
-    const struct entry *e = find(r, id, &hash);
-    if (!e && machine_id_parse(id, &parsed)) { /* in another notation */
-        machine_id_format(&parsed, text);
-        e = find(r, text, &hash);
-    }
+    char buf[MACHINE_ID_TEXT];
+    const struct entry *e = find(r, canonical(id, buf), &hash);
     *node = e ? e->nodes.p[0] : NULL;
     return e ? e->nodes.len : 0;
 }

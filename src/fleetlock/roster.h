@@ -22,9 +22,14 @@ struct roster_options {
     bool names; /* a node's name is an id of it, too */
 };
 
+/* Whether that is one of the node's ids. */
+bool roster_is_id(const struct roster_options *opts, const struct node *node, const char *id);
+
 /* The store must outlive it, and have no changes after it is freed. The options are copied. */
 struct roster *roster_new(struct store *nodes, const struct roster_options *opts);
 void roster_free(struct roster *r);
+/* From now on by these options; nothing happens when they are those that it has. */
+void roster_use(struct roster *r, const struct roster_options *opts);
 
 /* How many nodes have that id, and the one whose name is the first; NULL when there is none. Valid
  * until the store changes. */

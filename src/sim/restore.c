@@ -99,6 +99,14 @@ static void note_driver(struct restore *r, const json_t *obj) {
         original_add_detached_driver(r->fleet->original, meta_str(obj, "name"));
 }
 
+/* What did not get off its node there does not here. */
+static void mark_stuck_attachment(const struct restore *r, json_t *obj) {
+    int64_t deleted = restore_time(meta_of(obj), "deletionTimestamp");
+    bool late = deleted && deleted < r->fleet->world->clock.now - SEC(POD_STUCK_AFTER);
+    if (late || json_object_get(json_object_get(obj, "status"), "detachError"))
+        annotate(obj, SIM_ANNOTATION "detach", "never");
+}
+
 /* The driver's own is let go of by nobody here. */
 static void change_finalizer(json_t *obj) {
     json_t *list = json_object_get(meta_of(obj), "finalizers"), *v;
@@ -217,8 +225,10 @@ static int place(struct restore *r, struct resource *res, const json_t *raw, str
         note_needs(r, meta_str(obj, "namespace"), pod ? spec : template);
     if (pod)
         mark_stuck(r, obj);
-    if (res == f->attachments)
+    if (res == f->attachments) {
         change_finalizer(obj);
+        mark_stuck_attachment(r, obj);
+    }
     struct record *stored = restore_put(r, res, json_incref(obj), err);
     if (stored && pod && r->learn)
         restore_learn(r, obj, record_as(pod, stored));

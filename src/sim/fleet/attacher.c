@@ -187,9 +187,12 @@ static void call(struct op *op) {
     const struct record *r = shelf_get(f->pvs->shelf, NULL, strna(a->pv));
     int64_t now = f->world->clock.now;
     if (!op->ready || op->ready == INT64_MAX) {
+        const struct pair *own = map_has(a->meta.annotations, SIM_ANNOTATION "detach")
+                                     ? a->meta.annotations /* of one that was stuck elsewhere */
+                                 : r ? r->obj->meta.annotations
+                                     : NULL;
         int64_t takes =
-            machine_delay(f, r ? r->obj->meta.annotations : NULL,
-                          r ? class_annotations(f, volume_class(record_as(pv, r))) : NULL,
+            machine_delay(f, own, r ? class_annotations(f, volume_class(record_as(pv, r))) : NULL,
                           op->detach ? "detach" : "attach", TAKES_MIN, TAKES_MAX, NULL);
         op->ready = takes == INT64_MAX ? INT64_MAX : now + takes;
     }

@@ -198,7 +198,7 @@ void habits_begin(struct habits *h, uint64_t seed) {
 
 static int64_t assumed_stop(struct habits *h, struct workload *w, const struct pod *pod) {
     int64_t grace = SEC(MAX_OF(MIN_OF(pod->spec->grace, (int64_t)3600), (int64_t)0));
-    int64_t most = MIN_OF(grace, HABITS_STOP_MOST);
+    int64_t most = MIN_OF(grace, ASSUMED_STOP);
     if (w->assumed_in != h->run) {
         w->assumed_in = h->run;
         if (h->all[HABIT_STOP].v.len)

@@ -16,11 +16,12 @@
  *  - stop: one time is drawn for each workload in each run, and its pods take that, give or take a
  *    tenth: from what was seen of all others, but no more than their grace period; if nothing was,
  *    because no drain was watched yet, from a second up to the grace period, but no more than
- *    HABITS_STOP_MOST. So what is not known shows in how far runs differ. */
+ *    ASSUMED_STOP, which plans reckon with. So what is not known shows in how far runs differ. */
 #ifndef SIM_FLEET_HABITS_H
 #define SIM_FLEET_HABITS_H
 
 #include "base/timefmt.h"
+#include "engine/durations.h"
 #include "model/object.h"
 
 enum habit {
@@ -32,7 +33,6 @@ enum habit {
     HABITS,
 };
 
-#define HABITS_STOP_MOST SEC(30) /* the default of terminationGracePeriodSeconds */
 /* Longer than that nothing is taken for a habit: a day. */
 #define HABITS_MOST SEC(86400)
 

@@ -1,15 +1,15 @@
 /* The Job controller: pods that run to their end, so many of them, so many at a time. By
- * pkg/controller/job; pod failure policies, success policies and backoffLimitPerIndex are not
- * evaluated (docs/simulator.md). */
+ * pkg/controller/job; success policies and backoffLimitPerIndex are not evaluated
+ * (docs/simulator.md). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/job.h"
 #include "sim/fleet/parts.h"
 #include "sim/fleet/workload.h"
 
 #define TRACKING    "batch.kubernetes.io/job-tracking"
-#define INDEX_KEY   "batch.kubernetes.io/job-completion-index"
 #define BACKOFF     SEC(10) /* after a failure, doubling */
 #define BACKOFF_MAX SEC(600)
 
@@ -28,6 +28,7 @@ struct look {
     struct pod_set pods;
     int64_t active, ready, terminating, succeeded, failed; /* with what the status counted before */
     int64_t again;
+    char *policy;  /* why the pod failure policy makes the Job fail; NULL: it does not */
     char *indexes; /* of Indexed jobs: a byte per index, 1 when it has succeeded, 2 when it runs */
     int64_t completions;
 };
@@ -61,7 +62,7 @@ static void untrack(struct fleet *f, struct record *r) {
 }
 
 static int64_t index_of(const struct pod *pod) {
-    const char *text = map_get(pod->meta.annotations, INDEX_KEY);
+    const char *text = map_get(pod->meta.annotations, JOB_INDEX);
     return text ? strtol(text, NULL, 10) : -1;
 }
 
@@ -103,6 +104,40 @@ static char *write_indexes(const struct look *l) {
     return str_take(&out);
 }
 
+static const struct container_status *ended_badly(const struct pod *pod) {
+    for (size_t i = 0; i < list_len(pod->containers); i++) {
+        const struct state_terminated *end = pod->containers[i].state.terminated;
+        if (end && end->exit_code)
+            return &pod->containers[i];
+    }
+    return NULL;
+}
+
+/* The first that makes the Job fail is the one that is told of. */
+static void fail_by_policy(struct look *l, const struct pod *pod, int rule) {
+    const struct failure_rule *r = &l->j->policy->rules[rule];
+    const struct container_status *c = ended_badly(pod);
+    if (l->policy)
+        return;
+    if (r->codes && c)
+        l->policy = xasprintf("Container %s for pod %s/%s failed with exit code %d matching "
+                              "FailJob rule at index %d",
+                              c->name, pod->meta.ns, pod->meta.name,
+                              (int)c->state.terminated->exit_code, rule);
+    else
+        l->policy =
+            xasprintf("Pod %s/%s has condition %s matching FailJob rule at index %d", pod->meta.ns,
+                      pod->meta.name, list_len(r->conditions) ? r->conditions[0].type : "", rule);
+}
+
+static void count_failure(struct look *l, const struct pod *pod) {
+    int rule;
+    enum job_action action = job_judge_pod(l->j, pod, JOB_POD_ENDED, &rule);
+    if (action == JOB_FAIL)
+        fail_by_policy(l, pod, rule);
+    l->failed += action != JOB_IGNORE;
+}
+
 /* Each pod that ended is counted once: its finalizer says that it has not been yet. */
 static void count(struct look *l) {
     l->succeeded = l->j->succeeded;
@@ -120,7 +155,7 @@ static void count(struct look *l) {
         }
         if (!pod_finished(pod))
             l->terminating++;
-        if (!tracked(pod))
+        if (!tracked(pod) || (!pod_finished(pod) && job_waits_for_end(l->j)))
             continue;
         if (str_same(pod->phase, "Succeeded")) {
             int64_t at = index_of(pod);
@@ -129,7 +164,7 @@ static void count(struct look *l) {
             else if (at >= 0 && at < l->completions && l->indexes[at] != 1)
                 l->indexes[at] = 1;
         } else if (pod_finished(pod) || pod->meta.deleted) {
-            l->failed++;
+            count_failure(l, pod);
         }
         untrack(l->f, r);
     }
@@ -161,8 +196,8 @@ static bool create_pods(struct look *l, int64_t n) {
                 map = json_object();
                 json_object_set_new(meta, "annotations", map);
             }
-            json_object_set_new(map, INDEX_KEY, json_sprintf("%" PRId64, next));
-            json_object_set_new(json_object_get(meta, "labels"), INDEX_KEY,
+            json_object_set_new(map, JOB_INDEX, json_sprintf("%" PRId64, next));
+            json_object_set_new(json_object_get(meta, "labels"), JOB_INDEX,
                                 json_sprintf("%" PRId64, next));
             json_object_set_new(json_object_get(raw, "spec"), "hostname",
                                 json_sprintf("%s-%" PRId64, l->j->meta.name, next));
@@ -273,7 +308,7 @@ static bool work(struct look *l, json_t *s) {
     const struct job *j = l->j;
     int64_t now = l->f->world->clock.now;
     int64_t parallelism = j->parallelism == ABSENT32 ? 1 : j->parallelism;
-    int64_t limit = j->backoff_limit == ABSENT32 ? 6 : j->backoff_limit;
+    int64_t limit = job_limit(j);
     char text[TIMEFMT_LEN];
     if (j->suspend) {
         if (!has_condition(j, "Suspended"))
@@ -290,10 +325,15 @@ static bool work(struct look *l, json_t *s) {
     }
     int64_t started = j->started ? j->started : now;
     json_object_set_new(s, "startTime", json_string(time_format(started, false, text)));
-    if (l->failed > limit || has_condition(j, "FailureTarget")) {
+    if (l->policy || l->failed > limit || has_condition(j, "FailureTarget")) {
         const struct condition *c = condition_find(j->conditions, "FailureTarget");
-        fail_job(l, s, c ? c->reason : "BackoffLimitExceeded",
-                 c ? c->message : "Job has reached the specified backoff limit");
+        fail_job(l, s,
+                 c           ? c->reason
+                 : l->policy ? "PodFailurePolicy"
+                             : "BackoffLimitExceeded",
+                 c           ? c->message
+                 : l->policy ? l->policy
+                             : "Job has reached the specified backoff limit");
         return true;
     }
     if (j->deadline != ABSENT64) {
@@ -334,8 +374,7 @@ static bool work(struct look *l, json_t *s) {
         return true;
     }
     /* A pod that is on its way out still counts: its index or place is not free. */
-    bool replace = !str_same(j->replacement_policy, "Failed");
-    int64_t room = want - l->active - (replace ? 0 : l->terminating);
+    int64_t room = want - l->active - (job_waits_for_end(j) ? l->terminating : 0);
     return room <= 0 || create_pods(l, room);
 }
 
@@ -408,6 +447,7 @@ static bool sync(void *arg, const char *ns, const char *name) {
         queue_add_after(c->queue, ns, name, l.again);
     pod_set_done(&l.pods);
     free(l.indexes);
+    free(l.policy);
     json_decref(l.obj);
     record_unref(l.r);
     return ok;

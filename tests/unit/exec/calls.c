@@ -20,6 +20,8 @@ struct fixture {
     size_t n;
     enum kube_outcome outcome; /* of the last */
     const char *wrote;         /* the node */
+    enum action_verb ended[MANY];
+    size_t n_ended;
 };
 
 static void on_answer(void *arg, uint64_t action, const struct answer *a) {
@@ -27,6 +29,14 @@ static void on_answer(void *arg, uint64_t action, const struct answer *a) {
     assert_true(f->n < MANY);
     f->answered[f->n++] = action;
     f->outcome = a->outcome;
+}
+
+/* Before anybody else is told. */
+static void on_ended(void *arg, const struct action *action, const struct answer *a) {
+    struct fixture *f = arg;
+    (void)a;
+    assert_true(f->n_ended < MANY && f->n_ended >= f->n);
+    f->ended[f->n_ended++] = action->verb;
 }
 
 static void on_wrote(void *arg, const char *node) {
@@ -49,6 +59,7 @@ static void begin(struct fixture *f) {
                                               .scope = whole,
                                               .wrote = on_wrote,
                                               .answer = on_answer,
+                                              .ended = on_ended,
                                               .arg = f});
 }
 
@@ -117,6 +128,8 @@ static void all_are_answered(void **state) {
             add(&f, sort, 1 + i);
         drain_site_pass(&f.s, SEC(60));
         assert_int_equal(f.n, 100);
+        assert_int_equal(f.n_ended, 100);
+        assert_int_equal(f.ended[99], sorts[sort].action.verb);
         bool seen[101] = {0};
         for (size_t i = 0; i < f.n; i++) {
             assert_in_range(f.answered[i], 1, 100);

@@ -112,6 +112,140 @@ static void what_is_installed_is_read_and_watched(void **state) {
     assert_int_equal(f->ready, 1);
 }
 
+/* A system that is installed while somebody looks, and before the first look is over nobody may
+ * take it for absent. */
+static void what_is_installed_later_is_found(void **state) {
+    struct fixture *f = *state;
+    f->opts.again = SEC(60);
+    f->feed = checks_feed_new(&f->s.client, &f->opts);
+    assert_true(checks_feed_world(f->feed)->unread);
+    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_FAILED);
+    drain_site_pass(&f->s, SEC(2));
+    assert_false(checks_feed_world(f->feed)->unread);
+    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_ABSENT);
+    define(f, "kubevirt.io", "v1", "virtualmachineinstances", "VirtualMachineInstance");
+    machine(f, "a");
+    drain_site_pass(&f->s, SEC(130));
+    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_DONE);
+    assert_int_equal(store_len(input(f, SOURCE_VMIS)->store), 1);
+    assert_int_equal(input(f, SOURCE_KUBEVIRTS)->read, READ_ABSENT);
+    define(f, "kubevirt.io", "v1", "kubevirts", "KubeVirt"); /* one more of a group that is there */
+    drain_site_pass(&f->s, SEC(130));
+    assert_int_equal(input(f, SOURCE_KUBEVIRTS)->read, READ_DONE);
+    assert_int_equal(f->ready, 1);
+    assert_true(f->changed > 0);
+}
+
+/* Another world, to which everything is done that is told. */
+struct copy {
+    struct fixture *f;
+    struct check_input inputs[CHECK_SOURCES];
+    struct store *stores[CHECK_SOURCES];
+    unsigned changes;
+};
+
+static void copy_store(void *arg, enum check_source_id source, const struct store *s,
+                       const struct store_change *change) {
+    struct copy *c = arg;
+    c->changes++;
+    if (!c->stores[source])
+        c->stores[source] = store_new(store_kind(s), store_pool(s));
+    store_apply(c->stores[source], change);
+}
+
+static void copy_input(void *arg, enum check_source_id source, const struct check_input *in) {
+    ((struct copy *)arg)->inputs[source] = *in;
+}
+
+static void copy_is_told(void *arg) {
+    (void)arg;
+}
+
+static void copy_begin(struct copy *c) {
+    struct check_world w;
+    check_world_begin(&w, 0, false);
+    memcpy(c->inputs, w.inputs, sizeof c->inputs);
+}
+
+static void copy_done(struct copy *c) {
+    for (size_t i = 0; i < CHECK_SOURCES; i++)
+        store_free(c->stores[i]);
+    *c = (struct copy){0};
+}
+
+static char *printed(const struct kind *kind, const struct object *obj) {
+    struct str out = STR_INIT;
+    struct jsonw w;
+    jsonw_init(&w, &out, false);
+    object_print(kind, &w, obj);
+    return str_take(&out);
+}
+
+static void assert_same_store(const struct store *a, const struct store *b) {
+    size_t n, m;
+    _cleanup_free_ const struct object **x = store_sorted(a, &n), **y = store_sorted(b, &m);
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++) {
+        _cleanup_free_ char *one = printed(store_kind(a), x[i]);
+        _cleanup_free_ char *other = printed(store_kind(b), y[i]);
+        assert_string_equal(one, other);
+    }
+    assert_int_equal(store_synced(a), store_synced(b));
+    assert_true(str_same(store_version(a), store_version(b)));
+}
+
+static void assert_copied(const struct copy *c, const struct checks_feed *feed) {
+    for (size_t i = 0; i < CHECK_SOURCES; i++) {
+        const struct check_input *in = &checks_feed_world(feed)->inputs[i];
+        assert_int_equal(c->inputs[i].read, in->read);
+        assert_true(str_same(c->inputs[i].why, in->why));
+        if (in->read == READ_DONE)
+            assert_same_store(in->store, c->stores[i]);
+    }
+}
+
+/* Whoever keeps what is told has what was read, from the beginning or from any time on. */
+static void all_that_is_read_can_be_kept(void **state) {
+    struct fixture *f = *state;
+    struct copy c = {0};
+    copy_begin(&c);
+    f->opts = (struct checks_feed_opts){.again = SEC(60),
+                                        .ready = copy_is_told,
+                                        .store = copy_store,
+                                        .input = copy_input,
+                                        .arg = &c};
+    f->feed = checks_feed_new(&f->s.client, &f->opts);
+    assert_copied(&c, f->feed);
+    for (int at = 0; at < 40; at++) {
+        if (at == 4)
+            define(f, "kubevirt.io", "v1", "virtualmachineinstances", "VirtualMachineInstance");
+        if (at == 5)
+            machine(f, "a");
+        if (at == 14)
+            machine(f, "b");
+        if (at == 16)
+            sim_ask(&f->s.sim, 200, "DELETE",
+                    "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances/a", NULL);
+        if (at == 18) { /* one that looks from now on */
+            copy_done(&c);
+            copy_begin(&c);
+            checks_feed_retell(f->feed);
+        }
+        if (at == 20)
+            sim_ask(&f->s.sim, 200, "DELETE",
+                    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                    "virtualmachineinstances.kubevirt.io",
+                    NULL);
+        drain_site_pass(&f->s, at < 20 ? SEC(10) : SEC(60));
+        assert_copied(&c, f->feed);
+        if (at == 17 || at == 18)
+            assert_int_equal(store_len(c.stores[SOURCE_VMIS]), 1);
+    }
+    assert_int_equal(c.inputs[SOURCE_VMIS].read, READ_ABSENT);
+    assert_true(c.changes > 0);
+    copy_done(&c);
+}
+
 static void once_is_not_watched(void **state) {
     struct fixture *f = *state;
     define(f, "kubevirt.io", "v1", "virtualmachineinstances", "VirtualMachineInstance");
@@ -196,7 +330,8 @@ static void forbidden_is_not_taken_for_absent(void **state) {
     assert_non_null(input(f, SOURCE_VMIS)->why);
 }
 
-/* Which object it is, and which field of it: somebody has to go and mend it. */
+/* Which object it is, and which field of it: somebody has to go and mend it. The others are judged
+ * all the same. */
 static void an_object_of_another_shape_is_named(void **state) {
     struct fixture *f = *state;
     _cleanup_arena_ struct arena arena = ARENA_INIT;
@@ -211,18 +346,19 @@ static void an_object_of_another_shape_is_named(void **state) {
     start(f);
     drain_site_pass(&f->s, SEC(60));
     assert_int_equal(f->ready, 1);
-    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_FAILED);
-    assert_non_null(strstr(input(f, SOURCE_VMIS)->why,
-                           "cannot read VirtualMachineInstance default/odd: "
-                           "status.migrationState.completed: bad JSON at byte "));
+    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_DONE);
+    assert_int_equal(store_len(input(f, SOURCE_VMIS)->store), 2);
     const char *going[] = {"w0"};
     checks_run(checks_feed_world(f->feed), &(struct check_request){.going = going, .n_going = 1},
                &arena, &found);
-    const struct check_finding *worst = check_worst_finding(&found, "w0", CHECK_CORDON);
-    assert_non_null(worst);
-    assert_int_equal(worst->code, BLOCKER_CHECK_UNKNOWN);
-    assert_non_null(strstr(worst->evidence, "VirtualMachineInstance default/odd"));
-    assert_non_null(strstr(worst->evidence, "status.migrationState.completed"));
+    assert_int_equal(check_worst(&found, "w0", CHECK_CORDON), CHECK_WAIT);
+    assert_int_equal(found.n, 2);
+    assert_string_equal(found.list[0].name, "a");
+    assert_string_equal(found.list[1].name, "odd");
+    assert_int_equal(found.list[1].code, BLOCKER_CHECK_UNKNOWN);
+    assert_string_equal(found.list[1].evidence,
+                        "cannot read VirtualMachineInstance default/odd: "
+                        "status.migrationState.completed: expected true or false, found a string");
 }
 
 /* Nothing can be said of any system without the nodes. */
@@ -459,8 +595,30 @@ static void objects_that_make_no_sense_are_unknown(void **state) {
     start(f);
     drain_site_pass(&f->s, SEC(60));
     assert_int_equal(f->ready, 1);
-    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_FAILED);
-    assert_non_null(input(f, SOURCE_VMIS)->why);
+    assert_int_equal(input(f, SOURCE_VMIS)->read, READ_DONE);
+    const char *going[] = {"w0"};
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct checks found;
+    checks_run(checks_feed_world(f->feed), &(struct check_request){.going = going, .n_going = 1},
+               &arena, &found);
+    const struct check_finding *worst = check_worst_finding(&found, "w0", CHECK_CORDON);
+    assert_non_null(worst);
+    assert_string_equal(worst->evidence, "cannot read VirtualMachineInstance default/odd: status: "
+                                         "expected an object, found a list");
+}
+
+/* One of a kind without which a check takes the worst for granted must not be left out. */
+static void one_that_only_informs_hides_the_rest(void **state) {
+    struct fixture *f = *state;
+    define(f, "kubevirt.io", "v1", "virtualmachineinstances", "VirtualMachineInstance");
+    define(f, "kubevirt.io", "v1", "kubevirts", "KubeVirt");
+    site_post(&f->s, "/apis/kubevirt.io/v1/namespaces/default/kubevirts",
+              "{'apiVersion':'kubevirt.io/v1','kind':'KubeVirt','metadata':{'name':'odd'},'spec':{"
+              "'configuration':7}}");
+    start(f);
+    drain_site_pass(&f->s, SEC(60));
+    assert_int_equal(f->ready, 1);
+    assert_int_equal(input(f, SOURCE_KUBEVIRTS)->read, READ_FAILED);
 }
 
 #define FEED_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -469,6 +627,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         FEED_TEST(a_cluster_without_any_costs_one_request),
         FEED_TEST(what_is_installed_is_read_and_watched),
+        FEED_TEST(what_is_installed_later_is_found),
+        FEED_TEST(all_that_is_read_can_be_kept),
         FEED_TEST(once_is_not_watched),
         FEED_TEST(the_callers_nodes_are_used),
         FEED_TEST(what_is_skipped_is_not_read),
@@ -490,6 +650,7 @@ int main(void) {
         FEED_TEST(a_watch_that_breaks_for_long_is_unknown),
         FEED_TEST(a_watch_that_stalls_is_unknown_at_first),
         FEED_TEST(objects_that_make_no_sense_are_unknown),
+        FEED_TEST(one_that_only_informs_hides_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,27 @@ static void what_was_not_known_comes_in(void **state) {
     done(&f);
 }
 
+static bool is_on_w1(const struct object *obj, const void *arg) {
+    (void)arg;
+    return streq(strna(((const struct pod *)obj)->node_name), "w1");
+}
+
+/* Nobody watches its pods: what is watched of others stays complete. */
+static void of_a_node_that_is_not_watched(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    struct store_part *other = store_part(f.pods, (struct store_scope){is_on_w1, NULL});
+    store_part_begin(other);
+    store_part_end(other, "99999999");
+    site_pod(&f.s, "here", "w0", NULL);
+    ask(&f);
+    assert_int_equal(f.outcome, KUBE_OK);
+    assert_non_null(store_get(f.pods, "default", "here"));
+    assert_true(store_synced(f.pods));
+    done(&f);
+}
+
 /* A pod as a watch would have brought it. */
 static void put(struct fixture *f, const char *name, const char *node, const char *version) {
     struct pool *pool = f->s.client.pool;
@@ -126,6 +147,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_not_known_comes_in),
         cmocka_unit_test(what_is_gone_goes_and_what_is_newer_stays),
+        cmocka_unit_test(of_a_node_that_is_not_watched),
         cmocka_unit_test(an_older_list_changes_nothing),
         cmocka_unit_test(trouble_is_told_once),
     };

@@ -71,6 +71,8 @@ static void an_id_of_several_nodes_is_nobodys(void **state) {
     assert_int_equal(roster_find(f.r, "978a225b3d7b40e9acd7ce9b62f68444", &name), 2);
     assert_string_equal(name, "w0");
     assert_int_equal(roster_find(f.r, "1c09ca98649c4c7abc779cd04c96812e", &name), 2);
+    assert_int_equal(roster_find(f.r, "1c09ca98-649c-4c7a-bc77-9cd04c96812e", &name), 2);
+    assert_int_equal(roster_find(f.r, "1C09CA98649C4C7ABC779CD04C96812E", &name), 2);
     /* until one of them has another, or is gone */
     node(&f, "w0", "ad432f2cb0c28bbcd1f87a20199237f9", 3);
     assert_string_equal(one(&f, "978a225b3d7b40e9acd7ce9b62f68444"), "w1");
@@ -94,12 +96,34 @@ static void ids_that_are_no_machine_ids(void **state) {
     done(&f);
 }
 
+/* The options change while it is in use: nothing is left of the old ones. */
+static void other_options_later(void **state) {
+    (void)state;
+    struct fixture f;
+    struct machine_id app;
+    assert_true(machine_id_parse("033b1b9b264441fcaa173e9e5bf35c5a", &app));
+    begin(&f, &(struct roster_options){0});
+    node(&f, "w5", "2e074e9b299c41a59923c51ae16f279b", 5);
+    assert_null(one(&f, "4d4a86c9c6644a479560ded5d19a30c5"));
+    assert_string_equal(one(&f, "978a225b3d7b40e9acd7ce9b62f68444"), "w1");
+    roster_use(f.r, &(struct roster_options){&app, 1, true});
+    assert_string_equal(one(&f, "4d4a86c9c6644a479560ded5d19a30c5"), "w5");
+    assert_string_equal(one(&f, "w5"), "w5");
+    assert_null(one(&f, "978a225b3d7b40e9acd7ce9b62f68444"));
+    assert_string_equal(one(&f, "1c09ca98649c4c7abc779cd04c96812e"), "w1");
+    roster_use(f.r, &(struct roster_options){0});
+    assert_null(one(&f, "w5"));
+    assert_string_equal(one(&f, "978a225b3d7b40e9acd7ce9b62f68444"), "w1");
+    done(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ids_of_a_node),
         cmocka_unit_test(other_applications_and_names),
         cmocka_unit_test(an_id_of_several_nodes_is_nobodys),
         cmocka_unit_test(ids_that_are_no_machine_ids),
+        cmocka_unit_test(other_options_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 #define PRE_REBOOT "POST /v1/pre-reboot HTTP/1.1\r\n"
 #define STEADY     "POST /v1/steady-state HTTP/1.1\r\n"
 
-enum { BIG = 64 << 10 };
+enum { BIG = 64 << 10, CONNS = 20 };
 
 /* One who was asked, and has not answered. */
 struct asked {
@@ -31,7 +31,10 @@ struct fixture {
     struct fleetlock_server *s;
     VEC(struct asked) asked;
     bool ready;
-    bool at_once; /* every question is answered with a grant, from the callback */
+    struct fleetlock_terms terms;
+    unsigned address_rate;
+    uint64_t gone; /* the last ticket of which that was said */
+    bool at_once;  /* every question is answered with a grant, from the callback */
     unsigned answered[FLEETLOCK_KINDS];
 };
 
@@ -48,7 +51,7 @@ static bool is_ready(void *arg) {
 
 static void on_ask(void *arg, const struct fleetlock_question *q) {
     struct fixture *f = arg;
-    assert_true(str_starts(q->peer, "127.0.0.1:"));
+    assert_true(str_starts(q->peer, "127.0.0."));
     *vec_push(&f->asked) =
         (struct asked){q->ticket, q->api, xstrdup(q->node), xstrdup(q->group), xstrdup(q->id)};
     if (f->at_once)
@@ -56,9 +59,19 @@ static void on_ask(void *arg, const struct fleetlock_question *q) {
                                404);
 }
 
-static void on_answered(void *arg, enum fleetlock_api api, enum fleetlock_kind kind) {
+static struct fleetlock_terms on_terms(void *arg, const struct node *node) {
+    (void)node;
+    return ((struct fixture *)arg)->terms;
+}
+
+static void on_gone(void *arg, uint64_t ticket) {
+    ((struct fixture *)arg)->gone = ticket;
+}
+
+static void on_answered(void *arg, enum fleetlock_api api, enum fleetlock_kind kind, int status) {
     struct fixture *f = arg;
     assert_true(api == FLEETLOCK_PRE_REBOOT || api == FLEETLOCK_STEADY_STATE);
+    assert_int_equal(status == 200, kind == FLEETLOCK_OK);
     f->answered[kind]++;
 }
 
@@ -77,15 +90,19 @@ static int setup(void **state) {
     f->roster = roster_new(f->w.nodes, &(struct roster_options){0});
     assert_int_equal(fleetlock_server_new(f->site->loop,
                                           &(struct fleetlock_server_opts){.roster = f->roster,
+                                                                          .nodes = f->w.nodes,
+                                                                          .terms = on_terms,
                                                                           .ready = is_ready,
                                                                           .ask = on_ask,
+                                                                          .gone = on_gone,
                                                                           .answered = on_answered,
                                                                           .deny_status = 404,
+                                                                          .max_conns = CONNS,
                                                                           .arg = f},
                                           &f->s, NULL),
                      0);
     assert_string_equal(fleetlock_server_address(f->s), "");
-    assert_int_equal(fleetlock_server_listen(f->s, "127.0.0.1:0", NULL, NULL), 0);
+    assert_int_equal(fleetlock_server_listen(f->s, "127.0.0.1:0", NULL, NULL, NULL), 0);
     *state = f;
     return 0;
 }
@@ -157,6 +174,8 @@ static void what_is_no_request_of_the_protocol(void **state) {
         {"POST /V1/pre-reboot HTTP/1.1\r\n" HEADERS, BODY(W1), 404, "unknown_path"},
         {PRE_REBOOT "Host: a\r\n", BODY(W1), 400, "missing_header"},
         {PRE_REBOOT "Host: a\r\nfleet-lock-protocol: false\r\n", BODY(W1), 400, "missing_header"},
+        {PRE_REBOOT HEADERS "fleet-lock-protocol: false\r\n", BODY(W1), 400, "missing_header"},
+        {PRE_REBOOT "fleet-lock-protocol: false\r\n" HEADERS, BODY(W1), 400, "missing_header"},
         {PRE_REBOOT HEADERS, "", 400, "bad_request"},
         {PRE_REBOOT HEADERS, "{}", 400, "bad_request"},
         {PRE_REBOOT HEADERS, "[", 400, "bad_request"},
@@ -187,22 +206,43 @@ static void a_body_that_is_too_large(void **state) {
     peer_free(p);
 }
 
-/* What is not HTTP at all gets no 2xx and no redirect either. */
+static void is_json_of(const char *body, const char *kind) {
+    _cleanup_json_ json_t *root = json_loads(body, 0, NULL);
+    assert_string_equal(strna(json_string_value(json_object_get(root, "kind"))), kind);
+    assert_true(*strna(json_string_value(json_object_get(root, "value"))) != '\0');
+}
+
+/* What is not HTTP at all gets no 2xx and no redirect either, and JSON as everything else. */
 static void what_is_not_http(void **state) {
     struct fixture *f = *state;
-    static const char *const cases[] = {
-        "nonsense\r\n\r\n",
-        PRE_REBOOT "Host: a\r\nContent-Length: -1\r\n\r\n",
-        PRE_REBOOT "Host: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-        "POST /v1/pre-reboot HTTP/9.9\r\nHost: a\r\n\r\n",
+    _cleanup_free_ char *much = xmalloc(BIG + 1);
+    memset(much, 'a', BIG);
+    much[BIG] = '\0';
+    const struct {
+        const char *text;
+        int code;
+        const char *kind;
+    } cases[] = {
+        {"nonsense\r\n\r\n", 400, "bad_request"},
+        {"\x16\x03\x01", 400, "bad_request"}, /* TLS */
+        {"POST /v1/pre-reboot HTTP/1.1\r\n\r\n", 400, "bad_request"},
+        {PRE_REBOOT "Host: a\r\nContent-Length: -1\r\n\r\n", 400, "bad_request"},
+        {PRE_REBOOT "Host: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400,
+         "bad_request"},
+        {PRE_REBOOT "Host: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "bad_request"},
+        {PRE_REBOOT "Host: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501, "bad_request"},
+        {PRE_REBOOT "Host: a\r\nExpect: a pony\r\nContent-Length: 1\r\n\r\n", 417, "bad_request"},
+        {"POST /v1/pre-reboot HTTP/9.9\r\nHost: a\r\n\r\n", 505, "bad_request"},
+        {much, 431, "too_large"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct answer a = {0};
         struct peer *p = client(f);
-        peer_puts(p, cases[i]);
-        site_until(f->site, peer_take(p, &a, false) || p->eof || p->reset);
-        if (a.head)
-            assert_true(a.code >= 400);
+        peer_puts(p, cases[i].text);
+        peer_answer(p, &a);
+        assert_int_equal(a.code, cases[i].code);
+        assert_true(answer_has(&a, "Content-Type", "application/json"));
+        is_json_of(str_get(&a.body), cases[i].kind);
         answer_done(&a);
         peer_free(p);
     }
@@ -314,6 +354,116 @@ static void two_at_once(void **state) {
     peer_free(b);
 }
 
+/* --- who asks --- */
+
+static void give_addresses(struct fixture *f) {
+    world_add(
+        &f->w, &kind_node,
+        "{'metadata':{'name':'w1','resourceVersion':'11'},'status':{'nodeInfo':{'machineID':'" W1
+        "'},'addresses':[{'type':'InternalIP','address':'127.0.0.1'}]}}");
+    world_add(
+        &f->w, &kind_node,
+        "{'metadata':{'name':'w2','resourceVersion':'12'},'status':{'nodeInfo':{'machineID':'" W2
+        "'},'addresses':[{'type':'InternalIP','address':'192.0.2.2'}]}}");
+}
+
+/* A server of its own. */
+static void serve(struct fixture *f, enum fleetlock_check check, unsigned rate) {
+    fleetlock_server_free(f->s);
+    struct fleetlock_server_opts opts = {.roster = f->roster,
+                                         .nodes = f->w.nodes,
+                                         .terms = on_terms,
+                                         .ready = is_ready,
+                                         .ask = on_ask,
+                                         .gone = on_gone,
+                                         .deny_status = 404,
+                                         .address_rate = f->address_rate,
+                                         .arg = f};
+    assert_int_equal(fleetlock_server_new(f->site->loop, &opts, &f->s, NULL), 0);
+    assert_int_equal(fleetlock_server_listen(f->s, "127.0.0.1:0", NULL, NULL, NULL), 0);
+    f->at_once = true;
+    f->terms = (struct fleetlock_terms){check, rate};
+}
+
+static void a_stranger(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        enum fleetlock_check check;
+        int code;
+        const char *kind;
+        unsigned counted;
+    } cases[] = {{FLEETLOCK_CHECK_OFF, 200, "ok", 0},
+                 {FLEETLOCK_CHECK_REPORT, 200, "ok", 2},
+                 {FLEETLOCK_CHECK_ENFORCE, 403, "caller_mismatch", 2}};
+    give_addresses(f);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        serve(f, cases[i].check, 0);
+        struct peer *p = client(f);
+        send_body(p, PRE_REBOOT HEADERS, BODY(W1));
+        expect(p, 200, "ok", NULL);
+        assert_int_equal(fleetlock_server_stats(f->s).strangers, 0);
+        send_body(p, PRE_REBOOT HEADERS, BODY(W2));
+        expect(p, cases[i].code, cases[i].kind, NULL);
+        send_body(p, STEADY HEADERS, BODY(W2));
+        expect(p, cases[i].code, cases[i].kind, NULL);
+        assert_int_equal(fleetlock_server_stats(f->s).strangers, cases[i].counted);
+        peer_free(p);
+    }
+}
+
+/* The first few are heard, then it is enough; somebody else is heard all the same. */
+static void one_who_asks_too_often(void **state) {
+    struct fixture *f = *state;
+    serve(f, FLEETLOCK_CHECK_OFF, 5);
+    struct peer *p = client(f);
+    unsigned refused = 0;
+    for (int i = 0; i < 20; i++) {
+        struct answer a = {0};
+        send_body(p, PRE_REBOOT HEADERS, BODY(W1));
+        peer_answer(p, &a);
+        assert_true(a.code == 200 || a.code == 429);
+        refused += a.code == 429;
+        answer_done(&a);
+    }
+    assert_true(refused >= 10);
+    assert_int_equal(fleetlock_server_stats(f->s).limited, refused);
+    send_body(p, PRE_REBOOT HEADERS, BODY(W2));
+    expect(p, 200, "ok", NULL);
+    peer_free(p);
+}
+
+/* The same of an address: whatever it sends, and many nodes may be behind it. */
+static void an_address_that_asks_too_often(void **state) {
+    struct fixture *f = *state;
+    static const char *const bodies[] = {BODY("11111111111111111111111111111111"), "{"};
+    f->address_rate = 1000;
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        serve(f, FLEETLOCK_CHECK_OFF, 0);
+        struct peer *p = client(f);
+        for (unsigned n = 0; n < f->address_rate; n++) {
+            send_body(p, PRE_REBOOT HEADERS, bodies[i]);
+            expect(p, 400, i ? "bad_request" : "unknown_node", NULL);
+        }
+        unsigned refused = 0;
+        for (unsigned n = 0; n < f->address_rate; n++) {
+            struct answer a = {0};
+            send_body(p, PRE_REBOOT HEADERS, bodies[i]);
+            peer_answer(p, &a);
+            refused += a.code == 429;
+            answer_done(&a);
+        }
+        assert_true(refused > 0);
+        assert_int_equal(fleetlock_server_stats(f->s).limited, refused);
+        const char *port = strrchr(fleetlock_server_address(f->s), ':') + 1;
+        struct peer *other =
+            peer_of_fd(f->site, dial_from("127.0.0.2", (int)strtol(port, NULL, 10), 0));
+        send_body(other, PRE_REBOOT HEADERS, BODY(W1));
+        expect(other, 200, "ok", NULL);
+        peer_free(other);
+        peer_free(p);
+    }
+}
+
 /* --- clients --- */
 
 /* It sends byte by byte: nobody else waits for it. */
@@ -336,13 +486,35 @@ static void a_slow_client_holds_up_nobody(void **state) {
     peer_free(fast);
 }
 
+/* One address takes all connections with requests that never end, and as many again: whoever comes
+ * from another one is heard. */
+static void a_crowd_of_slow_clients_keeps_nobody_out(void **state) {
+    struct fixture *f = *state;
+    const char *address = fleetlock_server_address(f->s);
+    struct peer *slow[2 * CONNS];
+    f->at_once = true;
+    for (size_t i = 0; i < ARRAY_LEN(slow); i++) {
+        slow[i] = client(f);
+        peer_puts(slow[i], PRE_REBOOT HEADERS "Content-Length: 100\r\n\r\n{");
+        site_turn(f->site);
+    }
+    struct peer *good = peer_of_fd(
+        f->site, dial_from("127.0.0.2", (int)strtol(strrchr(address, ':') + 1, NULL, 10), 0));
+    send_body(good, PRE_REBOOT HEADERS, BODY(W1));
+    expect(good, 200, "ok", "granted");
+    assert_false(slow[ARRAY_LEN(slow) - 1]->eof); /* it is not for want of slow ones */
+    peer_free(good);
+    for (size_t i = 0; i < ARRAY_LEN(slow); i++)
+        peer_free(slow[i]);
+}
+
 static void one_who_has_gone_is_answered_to_nobody(void **state) {
     struct fixture *f = *state;
     struct peer *p = client(f), *next = client(f);
     send_body(p, PRE_REBOOT HEADERS, BODY(W1));
     site_until(f->site, f->asked.len == 1);
     peer_kill(p);
-    site_turn(f->site);
+    site_until(f->site, f->gone == f->asked.p[0].ticket);
     struct fleetlock_reply ok = {FLEETLOCK_OK, "granted"};
     fleetlock_server_reply(f->s, f->asked.p[0].ticket, &ok, 404);
     fleetlock_server_reply(f->s, f->asked.p[0].ticket, &ok, 404); /* once is enough */
@@ -355,6 +527,39 @@ static void one_who_has_gone_is_answered_to_nobody(void **state) {
                            &(struct fleetlock_reply){FLEETLOCK_BLOCKED, "no"}, 404);
     expect(next, 404, "blocked", "no");
     peer_free(next);
+}
+
+/* As a process finds it that was stopped meanwhile: the request, and behind it the end. */
+static void one_who_has_gone_before_it_was_heard(void **state) {
+    struct fixture *f = *state;
+    for (int reset = 0; reset < 2; reset++) {
+        const char *address = fleetlock_server_address(f->s);
+        int fd = dial((int)strtol(strrchr(address, ':') + 1, NULL, 10), 0);
+        _cleanup_free_ char *request = xasprintf(PRE_REBOOT HEADERS "Content-Length: %zu\r\n\r\n%s",
+                                                 strlen(BODY(W1)), BODY(W1));
+        assert_int_equal(write(fd, request, strlen(request)), (ssize_t)strlen(request));
+        if (reset)
+            setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
+                       sizeof(struct linger));
+        close(fd);
+    }
+    struct peer *p = client(f); /* whoever comes after them is heard after them */
+    send_body(p, PRE_REBOOT HEADERS, BODY(W2));
+    site_until(f->site, f->asked.len);
+    assert_string_equal(f->asked.p[0].node, "w2");
+    peer_free(p);
+}
+
+/* It has said that it sends nothing more, and listens: it is told that this is no way to ask. */
+static void one_who_closes_its_side_is_not_told_to_go(void **state) {
+    struct fixture *f = *state;
+    struct peer *p = client(f);
+    send_body(p, PRE_REBOOT HEADERS, BODY(W1));
+    site_until(f->site, f->asked.len == 1);
+    peer_shut(p);
+    expect(p, 503, "unavailable", "the connection was closed before the request was answered");
+    assert_true(f->gone == f->asked.p[0].ticket);
+    peer_free(p);
 }
 
 /* It ends while somebody waits: the connection is closed, and nothing is said. */
@@ -374,7 +579,7 @@ static void an_address_that_cannot_be_had(void **state) {
     struct fixture *f = *state;
     _cleanup_err_ struct err err = ERR_INIT;
     _cleanup_free_ char *taken = xstrdup(fleetlock_server_address(f->s));
-    assert_int_equal(fleetlock_server_listen(f->s, taken, NULL, &err), -EADDRINUSE);
+    assert_int_equal(fleetlock_server_listen(f->s, taken, NULL, NULL, &err), -EADDRINUSE);
     assert_true(*err_msg(&err) != '\0');
     assert_string_equal(fleetlock_server_address(f->s), taken);
 }
@@ -383,13 +588,17 @@ static void over_tls(void **state) {
     struct fixture *f = *state;
     struct fleetlock_server *s;
     struct httpd_tls tls = {f->site->certs.cert, f->site->certs.key};
-    assert_int_equal(
-        fleetlock_server_new(f->site->loop,
-                             &(struct fleetlock_server_opts){
-                                 .roster = f->roster, .ready = is_ready, .ask = on_ask, .arg = f},
-                             &s, NULL),
-        0);
-    assert_int_equal(fleetlock_server_listen(s, "127.0.0.1:0", &tls, NULL), 0);
+    assert_int_equal(fleetlock_server_new(f->site->loop,
+                                          &(struct fleetlock_server_opts){.roster = f->roster,
+                                                                          .nodes = f->w.nodes,
+                                                                          .terms = on_terms,
+                                                                          .ready = is_ready,
+                                                                          .ask = on_ask,
+                                                                          .gone = on_gone,
+                                                                          .arg = f},
+                                          &s, NULL),
+                     0);
+    assert_int_equal(fleetlock_server_listen(s, "127.0.0.1:0", &tls, NULL, NULL), 0);
     fleetlock_server_free(f->s);
     f->s = s;
     struct peer *p = client(f);
@@ -397,6 +606,13 @@ static void over_tls(void **state) {
     f->at_once = true;
     send_body(p, STEADY HEADERS, BODY(W1));
     expect(p, 200, "ok", "granted");
+    peer_free(p);
+    p = client(f); /* without it */
+    peer_puts(p, PRE_REBOOT HEADERS "\r\n");
+    peer_gone(p);
+    assert_true(str_starts(str_get(&p->in), "HTTP/1.0 400 Bad Request\r\n"));
+    assert_non_null(strstr(str_get(&p->in), "\r\nContent-Type: application/json\r\n"));
+    is_json_of(strstr(str_get(&p->in), "\r\n\r\n"), "bad_request");
     peer_free(p);
 }
 
@@ -411,8 +627,14 @@ int main(void) {
         SERVER_TEST(only_ok_is_a_success),
         SERVER_TEST(an_answer_from_the_callback),
         SERVER_TEST(two_at_once),
+        SERVER_TEST(a_stranger),
+        SERVER_TEST(one_who_asks_too_often),
+        SERVER_TEST(an_address_that_asks_too_often),
         SERVER_TEST(a_slow_client_holds_up_nobody),
+        SERVER_TEST(a_crowd_of_slow_clients_keeps_nobody_out),
         SERVER_TEST(one_who_has_gone_is_answered_to_nobody),
+        SERVER_TEST(one_who_has_gone_before_it_was_heard),
+        SERVER_TEST(one_who_closes_its_side_is_not_told_to_go),
         SERVER_TEST(freed_while_somebody_waits),
         SERVER_TEST(an_address_that_cannot_be_had),
         SERVER_TEST(over_tls),

@@ -218,6 +218,34 @@ static void test_stuck(void **state) {
     copy_done(&c);
 }
 
+/* A disk that did not get off its node there does not here. */
+static void test_stuck_disk(void **state) {
+    (void)state;
+    static const char *const ends[] = {"\"2026-11-14T23:10:00Z\"", "\"2026-11-14T23:59:58Z\""};
+    for (int i = 0; i < 2; i++) {
+        struct copy_site c;
+        copy_begin(&c, SIM_START);
+        put(&c, NODE("w1", "True"));
+        put(&c,
+            "{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":\"v\"},"
+            "\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":[\"ReadWriteOnce\"],"
+            "\"csi\":{\"driver\":\"d.example\",\"volumeHandle\":\"h\"}},\"status\":{\"phase\":"
+            "\"Available\"}}");
+        _cleanup_free_ char *va = xasprintf(
+            "{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"VolumeAttachment\",\"metadata\":{"
+            "\"name\":\"a\",\"finalizers\":[\"external-attacher/d-example\"],"
+            "\"deletionTimestamp\":%s,\"deletionGracePeriodSeconds\":0},\"spec\":{\"attacher\":"
+            "\"d.example\",\"nodeName\":\"w1\",\"source\":{\"persistentVolumeName\":\"v\"}},"
+            "\"status\":{\"attached\":true}}",
+            ends[i]);
+        put(&c, va);
+        copy_end(&c);
+        sim_pass(&c.to, SEC(900));
+        sim_ask(&c.to, i ? 404 : 200, "GET", "/apis/storage.k8s.io/v1/volumeattachments/a", NULL);
+        copy_done(&c);
+    }
+}
+
 /* --- hostile lines --- */
 
 static void test_bad(void **state) {
@@ -348,10 +376,10 @@ static void test_same_seed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rest),      cmocka_unit_test(test_goes_on),
-        cmocka_unit_test(test_stuck),     cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_odd),       cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_same_seed),
+        cmocka_unit_test(test_rest),    cmocka_unit_test(test_goes_on),
+        cmocka_unit_test(test_stuck),   cmocka_unit_test(test_stuck_disk),
+        cmocka_unit_test(test_bad),     cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_dropped), cmocka_unit_test(test_same_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,12 @@ static void test_grace(void **state) {
             "\"name\":\"c\",\"image\":\"i\"}]}}");
     sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/pods/q", NULL);
     sim_ask(&s, 404, "GET", "/api/v1/namespaces/default/pods/q", NULL);
+    /* more than 64 bits of nanoseconds: a time.Duration goes round */
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods",
+            "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+            "\"i\"}],\"nodeName\":\"n\",\"terminationGracePeriodSeconds\":1000000000000000000}}");
+    d = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/pods/r", NULL);
+    assert_string_equal(sim_str(d, "metadata.deletionTimestamp"), "1807-03-30T06:19:32Z");
     sim_site_done(&s);
 }
 

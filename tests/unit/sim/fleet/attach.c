@@ -29,11 +29,6 @@ static void taint(struct cluster *c, const char *node, const char *key, const ch
     assert_true(fleet_update(c->f, c->f->nodes, NULL, obj, NULL));
 }
 
-static bool node_is_ready(const struct cluster *c, const char *name) {
-    const struct node_condition *r = node_condition_find(node_of(c, name)->conditions, "Ready");
-    return r && str_same(r->c.status, "True");
-}
-
 static const char *other_of(const char *node) {
     return streq(node, "w1") ? "w2" : "w1";
 }
@@ -223,7 +218,7 @@ static void test_node_down(void **state) {
     _cleanup_placed_ struct placed p = place(c, "ReadWriteOnce");
     machine_off(machine_find(c->f, p.node));
     cordon(c, p.node, true);
-    assert_true(WITHIN(c, SEC(90), !node_is_ready(c, p.node)));
+    assert_true(WITHIN(c, SEC(90), !node_is_ready(node_of(c, p.node))));
     delete_now(c, c->f->pods, "default", "p", 0);
     make_pod(c, "q", "a", NULL, "");
     int64_t begin = c->clock->now;
@@ -245,7 +240,7 @@ static void test_out_of_service(void **state) {
     _cleanup_placed_ struct placed p = place(c, "ReadWriteOnce");
     machine_off(machine_find(c->f, p.node));
     cordon(c, p.node, true);
-    assert_true(WITHIN(c, SEC(90), !node_is_ready(c, p.node)));
+    assert_true(WITHIN(c, SEC(90), !node_is_ready(node_of(c, p.node))));
     delete_now(c, c->f->pods, "default", "p", 0);
     make_pod(c, "q", "a", NULL, "");
     assert_true(STAYS(c, SEC(60), is_attached(c, p.volume, p.node)));
@@ -262,7 +257,7 @@ static void test_mounted(void **state) {
     machine_hang(machine_find(c->f, p.node));
     delete_now(c, c->f->pods, "default", "p", 0);
     assert_true(STAYS(c, SEC(30), is_attached(c, p.volume, p.node)));
-    assert_true(node_is_ready(c, p.node));
+    assert_true(node_is_ready(node_of(c, p.node)));
     machine_on(machine_find(c->f, p.node));
     assert_true(WITHIN(c, SEC(25), !attachment_of(c, p.volume, p.node)));
 }
@@ -298,7 +293,7 @@ static void test_mounted_for_long(void **state) {
         assert_true(STAYS(c, SEC(20), is_attached(c, volume, "by-hand")));
         beat(c, "by-hand", disk);
     }
-    assert_true(node_is_ready(c, "by-hand"));
+    assert_true(node_is_ready(node_of(c, "by-hand")));
     beat(c, "by-hand", NULL);
     assert_true(WITHIN(c, SEC(4), !attachment_of(c, volume, "by-hand")));
 }

@@ -57,9 +57,72 @@ static void test_ends(void **state) {
     sim_site_done(&s);
 }
 
+#define DAY                                                                                        \
+    "\"template\":{\"metadata\":{\"annotations\":{\"sim.slipway.dev/run\":\"24h\"}},\"spec\":{"    \
+    "\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"
+
+static void make_job(struct sim_site *s, const char *name, const char *spec) {
+    char body[1024];
+    (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"%s\"},\"spec\":{%s" DAY "}}", name,
+                   spec);
+    sim_ask(s, 201, "POST", "/apis/batch/v1/namespaces/default/jobs", body);
+}
+
+static void evict_all(struct sim_site *s) {
+    json_t *list = sim_ask(s, 200, "GET", "/api/v1/namespaces/default/pods", NULL), *pod;
+    size_t i;
+    list = json_deep_copy(list);
+    json_array_foreach(json_object_get(list, "items"), i, pod) {
+        char path[256], body[256];
+        const char *name = sim_str(pod, "metadata.name");
+        (void)snprintf(path, sizeof path, "/api/v1/namespaces/default/pods/%s/eviction", name);
+        (void)snprintf(body, sizeof body,
+                       "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":"
+                       "\"%s\"}}",
+                       name);
+        sim_ask(s, 201, "POST", path, body);
+    }
+    json_decref(list);
+}
+
+#define ON_DISRUPTION(action)                                                                      \
+    "\"podFailurePolicy\":{\"rules\":[{\"action\":\"" action "\",\"onPodConditions\":[{\"type\":"  \
+    "\"DisruptionTarget\",\"status\":\"True\"}]}]},"
+
+/* Evicted pods are counted, ignored, or the end of their Job, as its policy says. */
+static void test_policies(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    sim_add_node(&s, "n1");
+    make_job(&s, "counts", "\"backoffLimit\":1,");
+    make_job(&s, "strict", ON_DISRUPTION("FailJob"));
+    make_job(&s, "patient", "\"backoffLimit\":0," ON_DISRUPTION("Ignore"));
+    make_job(&s, "once", "\"backoffLimit\":0,");
+    sim_pass(&s, SEC(20));
+    evict_all(&s);
+    sim_pass(&s, SEC(60));
+    json_t *j = sim_ask(&s, 200, "GET", "/apis/batch/v1/namespaces/default/jobs/counts", NULL);
+    assert_int_equal(sim_int(j, "status.failed"), 1);
+    assert_int_equal(sim_int(j, "status.active"), 1);
+    j = sim_ask(&s, 200, "GET", "/apis/batch/v1/namespaces/default/jobs/patient", NULL);
+    assert_null(json_object_get(json_object_get(j, "status"), "failed"));
+    assert_int_equal(sim_int(j, "status.active"), 1);
+    j = sim_ask(&s, 200, "GET", "/apis/batch/v1/namespaces/default/jobs/once", NULL);
+    assert_string_equal(sim_str(j, "status.conditions.1.type"), "Failed");
+    assert_string_equal(sim_str(j, "status.conditions.1.reason"), "BackoffLimitExceeded");
+    j = sim_ask(&s, 200, "GET", "/apis/batch/v1/namespaces/default/jobs/strict", NULL);
+    assert_string_equal(sim_str(j, "status.conditions.1.type"), "Failed");
+    assert_string_equal(sim_str(j, "status.conditions.1.reason"), "PodFailurePolicy");
+    assert_non_null(strstr(sim_str(j, "status.conditions.1.message"),
+                           " has condition DisruptionTarget matching FailJob rule at index 0"));
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_policies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
