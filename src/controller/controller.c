@@ -5,48 +5,55 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "base/vec.h"
+#include "controller/core.h"
+#include "controller/desk.h"
+#include "controller/election.h"
 #include "controller/feeds.h"
+#include "controller/gauges.h"
+#include "controller/health.h"
 #include "controller/operate.h"
-#include "controller/policies.h"
+#include "controller/others.h"
+#include "controller/recorder.h"
+#include "controller/rivals_feed.h"
+#include "controller/teller.h"
 #include "exec/calls.h"
-#include "fleetlock/roster.h"
-#include "fleetlock/server.h"
-#include "kube/leader.h"
+#include "exec/checks_feed.h"
 
 enum {
-    DENY_STATUS = 404, /* as the seed has it */
-};
-
-/* Somebody who waits for a reply. */
-struct asking {
-    uint64_t ticket;
-    char *node;
-    enum keeper_question question;
-    int deny_status;
-    const struct keeper *keeper; /* NULL: it has to be asked anew */
+    DISCOVER_S = 60, /* systems that the checks know may be installed at any time */
+    WARN_S = 60,     /* between two lines about records that cannot be written */
+    FAREWELL_S = 5,  /* in which it is written how the last operation has ended */
 };
 
 struct controller {
     struct kube_client *client;
     struct controller_opts opts;
-    struct cluster cluster;
-    struct store *maps, *policy_store, *maintenances;
+    struct core *core;
+    struct recorder *recorder; /* NULL: nothing is recorded */
     struct feeds *feeds;
     struct calls *calls;
     struct actions actions;
+    uint64_t events; /* that were sent: their numbers are their own */
     struct loop_timer *timer;
-    struct leader *leader;
-    struct policies *policies;
+    struct election *election;
+    struct teller *teller;
+    struct others others;
+    struct rivals_feed *rivals; /* of whoever leads, else NULL */
     struct operators *operators;
-    VEC(struct asking) asking;
-    struct roster *roster;
-    struct fleetlock_server *fleetlock;
-    struct httpd *http;
-    struct httpd_listener *http_listener;
-    bool ready;
-    bool policies_changed; /* or the records of slots */
+    struct checks_feed *checks; /* of whoever leads, where a policy asks them; else NULL */
+    struct desk *desk;
+    struct metrics *metrics; /* NULL: nobody looks */
+    struct health *health;
+    char *refused;    /* why readyz says no, the last time */
+    int64_t warn_at;  /* monotonic: of records that cannot be written, not before */
+    loop_fn *stopped; /* NULL: it is not to end */
+    void *stopped_arg;
+    struct loop_timer *farewell; /* by then it ends, whatever is under way */
+    size_t under_way;            /* requests of the core */
 };
+
+/* Of Events: what the engine decides does not depend on how many of them were sent. */
+#define EVENT_NUMBERS (UINT64_C(1) << 63)
 
 static struct now now(const struct controller *c) {
     return (struct now){loop_now(c->client->loop), loop_wall(c->client->loop)};
@@ -59,8 +66,8 @@ static void soon(struct controller *c) {
 /* --- steps --- */
 
 static bool is_worked_on(const struct controller *c, const char *node) {
-    for (size_t i = 0; i < policies_len(c->policies); i++) {
-        struct keeper *k = policies_at(c->policies, i)->keeper;
+    for (size_t i = 0; i < policies_len(core_policies(c->core)); i++) {
+        struct keeper *k = policies_at(core_policies(c->core), i)->keeper;
         struct drain *drain = k ? keeper_drain(k) : NULL;
         if (k && (keeper_needs_pods(k, node) || (drain && drain_node(drain, node))))
             return true;
@@ -76,8 +83,8 @@ static void unwatch_idle(void *arg, const char *node) {
 
 /* The pods of those that hold a slot are watched, of nobody else. */
 static void watch_pods(struct controller *c) {
-    for (size_t i = 0; i < policies_len(c->policies); i++) {
-        const struct keeper *k = policies_at(c->policies, i)->keeper;
+    for (size_t i = 0; i < policies_len(core_policies(c->core)); i++) {
+        const struct keeper *k = policies_at(core_policies(c->core), i)->keeper;
         const struct slots *s = k ? keeper_slots(k) : NULL;
         for (size_t j = 0; s && j < s->list.len; j++)
             if (keeper_needs_pods(k, s->list.p[j].node))
@@ -86,51 +93,94 @@ static void watch_pods(struct controller *c) {
     feeds_each(c->feeds, unwatch_idle, c);
 }
 
-static int64_t next_step(const struct controller *c) {
-    int64_t next = INT64_MAX;
-    for (size_t i = 0; i < policies_len(c->policies); i++) {
-        const struct keeper *k = policies_at(c->policies, i)->keeper;
-        if (k)
-            next = MIN_OF(next, keeper_next(k));
+/* Whose record cannot be written, and why; NULL: of all of them it can. Valid until the next
+ * call. */
+static const char *find_refused(struct controller *c) {
+    mem_clear(&c->refused);
+    for (size_t i = 0; i < policies_len(core_policies(c->core)) && !c->refused; i++) {
+        const struct policy_kept *p = policies_at(core_policies(c->core), i);
+        const char *why = p->keeper ? keeper_refused(p->keeper) : NULL,
+                   *trouble = p->keeper ? keeper_trouble(p->keeper) : NULL;
+        if (why || trouble)
+            c->refused = xasprintf("nobody gets a slot of policy %s: %s%s", p->name,
+                                   why ? "" : "its record cannot be read: ", why ? why : trouble);
     }
-    return next;
+    return c->refused;
 }
 
-static void ask_again(struct controller *c);
+static void warn_refused(struct controller *c) {
+    int64_t at = loop_now(c->client->loop);
+    if (at < c->warn_at || !find_refused(c))
+        return;
+    c->warn_at = at + SEC(WARN_S);
+    log_warn(c->opts.log, "%s", c->refused);
+}
+
+static void look_at_policies(struct controller *c) {
+    if (core_look(c->core))
+        desk_learn(c->desk);
+}
+
+static void stop_leading(struct controller *c);
+static void watch_others(struct controller *c);
+
+/* The end of an orderly stop: what was begun is over, and that is written. */
+static void leave(struct controller *c) {
+    loop_fn *done = c->stopped;
+    if (!done || operators_busy(c->operators))
+        return;
+    c->stopped = NULL;
+    loop_timer_stop(c->farewell);
+    stop_leading(c);
+    election_resign(c->election, done, c->stopped_arg);
+}
+
+static void on_farewell(void *arg) {
+    leave(arg);
+}
 
 static void on_timer(void *arg) {
     struct controller *c = arg;
-    if (!c->ready)
+    if (!core_is_ready(c->core))
         return;
-    if (c->policies_changed)
-        policies_look(c->policies);
-    c->policies_changed = false;
-    ask_again(c);
+    if (!c->stopped && recorder_wants_restart(c->recorder))
+        core_restart(c->core);
+    look_at_policies(c);
+    watch_others(c);
     actions_reset(&c->actions);
-    for (size_t i = 0; i < policies_len(c->policies); i++) {
-        struct keeper *k = policies_at(c->policies, i)->keeper;
-        if (k && keeper_next(k) <= loop_now(c->client->loop))
-            keeper_step(k, now(c), &c->actions);
-    }
+    core_step(c->core, now(c), &c->actions);
+    desk_again(c->desk); /* after that: what is new has looked at its record by then */
+    c->under_way += c->actions.list.len;
     for (size_t i = 0; i < c->actions.list.len; i++)
         calls_add(c->calls, &c->actions.list.p[i]);
     watch_pods(c);
-    int64_t next = next_step(c);
+    warn_refused(c);
+    int64_t next = MIN_OF(core_next(c->core), desk_next(c->desk));
+    if (c->stopped && !c->under_way && next > loop_now(c->client->loop)) {
+        leave(c);
+        return;
+    }
     if (next != INT64_MAX)
-        loop_timer_set(c->timer, next - loop_now(c->client->loop));
+        loop_timer_set(c->timer, MAX_OF(next - loop_now(c->client->loop), 0));
 }
 
 static void on_answer(void *arg, uint64_t action, const struct answer *answer) {
     struct controller *c = arg;
-    bool shared = cluster_read_of(&c->cluster, action); /* somebody else may have wanted it, too */
-    for (size_t i = 0; i < policies_len(c->policies); i++) {
-        struct keeper *k = policies_at(c->policies, i)->keeper;
-        if (k && keeper_answer(k, action, answer, now(c)) && !shared)
-            break;
-        if (k && shared)
-            keeper_poke(k, NULL, NULL, NULL);
-    }
+    if (action >= EVENT_NUMBERS)
+        return;
+    c->under_way--;
+    core_answer(c->core, action, answer, now(c));
     soon(c);
+}
+
+static void on_ended(void *arg, const struct action *action, const struct answer *answer) {
+    const struct controller *c = arg;
+    teller_action(c->teller, action, answer);
+}
+
+static void on_seen(void *arg, const struct kube_seen *seen) {
+    const struct controller *c = arg;
+    teller_request(c->teller, seen);
 }
 
 static void on_wrote(void *arg, const char *node) {
@@ -142,99 +192,184 @@ static struct store_scope scope_of(void *arg, const char *node) {
     return feeds_scope(c->feeds, node);
 }
 
+/* --- what is told --- */
+
+static void on_note(void *arg, const struct keeper_note *note) {
+    const struct controller *c = arg;
+    teller_note(c->teller, note);
+}
+
+static void on_drain_note(void *arg, const struct drain_note *note) {
+    const struct controller *c = arg;
+    teller_drain_note(c->teller, note);
+}
+
+static void on_rollout_note(void *arg, const struct rollout_note *note) {
+    const struct controller *c = arg;
+    teller_rollout_note(c->teller, note);
+}
+
+static void on_others(void *arg, const char *node, const char *reason, const char *text) {
+    const struct controller *c = arg;
+    teller_node(c->teller, node, reason, text, election_leads(c->election));
+}
+
+static void send_event(void *arg, const struct action *action) {
+    struct controller *c = arg;
+    struct action numbered = *action;
+    numbered.id = EVENT_NUMBERS + ++c->events;
+    calls_add(c->calls, &numbered);
+}
+
 /* --- what is new --- */
 
 static void on_changed(void *arg, const struct kind *kind, const struct object *before,
                        const struct object *after) {
     struct controller *c = arg;
-    c->policies_changed |= kind == &kind_policy || kind == &kind_config_map;
-    for (size_t i = 0; i < policies_len(c->policies); i++) {
-        struct keeper *k = policies_at(c->policies, i)->keeper;
-        if (k)
-            keeper_poke(k, kind, before, after);
-    }
-    if (c->ready && (c->policies_changed || next_step(c) <= loop_now(c->client->loop)))
+    if (kind == &kind_node && after)
+        others_node(&c->others, (const struct node *)before, (const struct node *)after,
+                    now(c).wall);
+    if (core_is_ready(c->core) && core_next(c->core) <= loop_now(c->client->loop))
         soon(c);
 }
 
 static void on_synced(void *arg) {
     struct controller *c = arg;
-    if (!c->ready && feeds_ready(c->feeds)) {
-        c->ready = true;
-        c->policies_changed = true;
-        log_info(c->opts.log, "the cluster is known: %zu nodes", store_len(c->cluster.nodes));
+    if (!core_is_ready(c->core) && feeds_ready(c->feeds)) {
+        core_ready(c->core);
+        log_info(c->opts.log, "the cluster is known: %zu nodes",
+                 store_len(core_cluster(c->core)->nodes));
     }
-    if (c->ready)
-        on_changed(c, NULL, NULL, NULL);
+    if (core_is_ready(c->core)) {
+        core_poke(c->core);
+        soon(c);
+    }
 }
 
-static void on_started(void *arg, int32_t fence) {
+/* --- others --- */
+
+static void on_lock_changed(void *arg, const struct object *before, const struct object *after) {
+    const struct controller *c = arg;
+    if (after)
+        others_lock(&c->others, (const struct kured_lock *)before, (const struct kured_lock *)after,
+                    now(c).wall);
+}
+
+static void on_rival_changed(void *arg, const struct object *before, const struct object *after) {
+    const struct controller *c = arg;
+    if (after)
+        others_pod(&c->others, (const struct pod *)before, (const struct pod *)after);
+}
+
+/* When the nodes are known: locks of nodes that are not there are nobody's business. */
+static void watch_others(struct controller *c) {
+    int32_t fence;
+    if (c->rivals || !core_is_ready(c->core) || !core_leads(c->core, &fence))
+        return;
+    c->rivals =
+        rivals_feed_new(c->client, &(struct rivals_feed_opts){.log = c->opts.log,
+                                                              .seed = c->opts.seed,
+                                                              .lock_changed = on_lock_changed,
+                                                              .pod_changed = on_rival_changed,
+                                                              .arg = c});
+    c->others.signs = rivals_feed_signs(c->rivals);
+}
+
+static void unwatch_others(struct controller *c) {
+    c->others.signs = (struct rival_signs){0};
+    rivals_feed_free(c->rivals);
+    c->rivals = NULL;
+}
+
+/* --- who leads --- */
+
+static void on_checks(void *arg) {
     struct controller *c = arg;
-    log_info(c->opts.log, "leads, in term %d", fence);
-    policies_lead(c->policies, fence);
+    core_checks_changed(c->core);
     soon(c);
 }
 
-static void on_stopped(void *arg, const char *why) {
+/* Only the recorder wants to know: the engine sees them in the world. */
+static void on_check_store(void *arg, enum check_source_id source, const struct store *s,
+                           const struct store_change *change) {
+    const struct controller *c = arg;
+    core_check_store(c->core, source, s, change);
+}
+
+static void on_check_input(void *arg, enum check_source_id source, const struct check_input *in) {
+    const struct controller *c = arg;
+    core_check_input(c->core, source, in);
+}
+
+static void retell_checks(void *arg) {
+    const struct controller *c = arg;
+    if (!c->checks)
+        return;
+    checks_feed_retell(c->checks);
+    if (!checks_feed_world(c->checks)->unread)
+        core_checks_changed(c->core);
+}
+
+/* Read as long as this one leads, from the first time that somebody wants it. */
+static const struct check_world *on_checks_wanted(void *arg) {
     struct controller *c = arg;
-    log_warn(c->opts.log, "leads no longer: %s", why);
-    policies_follow(c->policies);
+    if (!c->checks)
+        c->checks = checks_feed_new(
+            c->client, &(struct checks_feed_opts){.nodes = core_cluster(c->core)->nodes,
+                                                  .again = SEC(DISCOVER_S),
+                                                  .seed = c->opts.seed,
+                                                  .ready = on_checks,
+                                                  .changed = on_checks,
+                                                  .store = c->recorder ? on_check_store : NULL,
+                                                  .input = c->recorder ? on_check_input : NULL,
+                                                  .arg = c});
+    return checks_feed_world(c->checks);
+}
+
+static void stop_leading(struct controller *c) {
+    core_follow(c->core);
+    checks_feed_free(c->checks);
+    c->checks = NULL;
+    unwatch_others(c);
+}
+
+static void on_lead(void *arg, int32_t fence) {
+    struct controller *c = arg;
+    core_lead(c->core, fence);
+    soon(c);
+}
+
+static void on_follow(void *arg) {
+    struct controller *c = arg;
+    stop_leading(c);
     soon(c);
 }
 
 /* Either another one leads, which the Lease will tell; or the Lease was deleted, and ours is the
  * first term of a new one. */
-static void on_deposed(void *arg, const char *why) {
-    struct controller *c = arg;
+static void on_deposed(void *arg, const char *why, int32_t fence) {
+    const struct controller *c = arg;
     log_warn(c->opts.log, "does nothing more as a leader in this term: %s", why);
-    for (size_t i = 0; i < policies_len(c->policies); i++) {
-        const struct keeper *k = policies_at(c->policies, i)->keeper;
-        const struct slots *s = k ? keeper_slots(k) : NULL;
-        if (s && leader_is(c->leader))
-            leader_raise(c->leader, s->fence);
-    }
+    election_raise(c->election, fence);
 }
 
-static void on_note(void *arg, const struct keeper_note *note) {
-    const struct controller *c = arg;
-    log_at(c->opts.log, note->warning ? LOG_WARN : LOG_INFO, "node %s %s (%s)", note->node,
-           note->text, note->reason);
-}
-
-static void on_drain_note(void *arg, const struct drain_note *note) {
-    const struct controller *c = arg;
-    if (note->kind == NOTE_BLOCKED && note->blocker)
-        log_info(c->opts.log, "node %s waits: %s %s: %s", note->node ? note->node->name : "",
-                 blocker_row(note->blocker->code)->name, note->blocker->object,
-                 note->blocker->message);
-    else if (note->kind == NOTE_PHASE)
-        log_debug(c->opts.log, "node %s: %s%s%s", note->node->name,
-                  drain_phase_word(note->node->phase), note->node->error ? ": " : "",
-                  strna(note->node->error));
-}
-
+/* Whether a drain of it may begin. */
 static bool is_watched(void *arg, const char *node) {
     const struct controller *c = arg;
-    return feeds_knows(c->feeds, node);
+    return feeds_knows(c->feeds, node) && election_may_drain(c->election, node);
+}
+
+static void on_decided(void *arg) {
+    struct controller *c = arg;
+    core_poke(c->core);
+    soon(c);
 }
 
 /* --- maintenances --- */
 
-/* The keeper of the policy that has the node. Of a node that is not there, or that is no policy's,
- * somebody has to say so: the first one. */
-static bool on_owns(void *arg, const struct keeper *k, const struct maintenance *m) {
+static void on_operate(void *arg, const struct maintenance *m) {
     const struct controller *c = arg;
-    const struct node *node = cluster_node(&c->cluster, m->node);
-    const struct policy_kept *p = NULL;
-    size_t n = node ? policies_find(c->policies, node, &p) : 0;
-    if (!n && policies_len(c->policies))
-        p = policies_at(c->policies, 0);
-    return n <= 1 && p && p->keeper == k;
-}
-
-static void on_operate(void *arg, struct keeper *k, const struct maintenance *m) {
-    const struct controller *c = arg;
-    (void)k;
+    teller_operate(c->teller, m);
     operators_begin(c->operators, m);
 }
 
@@ -242,176 +377,224 @@ static void on_operated(void *arg, const char *maintenance, const char *failure)
     struct controller *c = arg;
     if (failure)
         log_warn(c->opts.log, "maintenance %s: %s", maintenance, failure);
-    for (size_t i = 0; i < policies_len(c->policies); i++)
-        if (policies_at(c->policies, i)->keeper)
-            keeper_operated(policies_at(c->policies, i)->keeper, maintenance, failure);
+    teller_operated(c->teller, maintenance, failure);
+    core_operated(c->core, maintenance, failure);
+    if (c->stopped && !operators_busy(c->operators))
+        loop_timer_set(c->farewell, SEC(FAREWELL_S));
     soon(c);
 }
 
 /* --- FleetLock --- */
 
-static void on_reply(void *arg, const struct keeper_reply *reply) {
-    static const enum fleetlock_kind words[] = {
-        [KEEPER_GO] = FLEETLOCK_OK,
-        [KEEPER_NOTED] = FLEETLOCK_OK,
-        [KEEPER_FULL] = FLEETLOCK_SLOTS_FULL,
-        [KEEPER_DRAINING] = FLEETLOCK_DRAINING,
-        [KEEPER_BLOCKED] = FLEETLOCK_BLOCKED,
-        [KEEPER_UNREADY] = FLEETLOCK_NOT_READY,
-        [KEEPER_TROUBLE] = FLEETLOCK_UNAVAILABLE,
-    };
-    struct controller *c = arg;
-    for (size_t i = 0; i < c->asking.len; i++) {
-        struct asking a = c->asking.p[i];
-        if (a.ticket != reply->ticket)
-            continue;
-        c->asking.p[i] = c->asking.p[--c->asking.len];
-        free(a.node);
-        fleetlock_server_reply(c->fleetlock, reply->ticket,
-                               &(struct fleetlock_reply){words[reply->say], reply->text},
-                               a.deny_status);
-        return;
-    }
-}
-
 static bool is_ready(void *arg) {
     const struct controller *c = arg;
-    return c->ready;
+    return core_is_ready(c->core);
 }
 
-/* The policy that decides for the node; NULL: that is the reply. */
-static const struct policy_kept *policy_for(struct controller *c, const char *name,
-                                            const char *group, struct fleetlock_reply *reply) {
-    const struct policy_kept *p = NULL;
-    const struct node *node = cluster_node(&c->cluster, name);
-    size_t n = node ? policies_find(c->policies, node, &p) : 0;
-    if (!n)
-        *reply = (struct fleetlock_reply){FLEETLOCK_GROUP_MISMATCH,
-                                          "no policy that can be used has this node"};
-    else if (n > 1)
-        *reply = (struct fleetlock_reply){FLEETLOCK_AMBIGUOUS_NODE,
-                                          "several policies have this node: it must be one"};
-    else if (!p->rules->fleetlock)
-        *reply = (struct fleetlock_reply){FLEETLOCK_GROUP_MISMATCH,
-                                          "the policy of this node has no fleetlock"};
-    else if (!policy_has_group(p->rules, group))
-        *reply = (struct fleetlock_reply){FLEETLOCK_GROUP_MISMATCH,
-                                          "the policy of this node does not have that group"};
-    else
-        return p;
-    return NULL;
+static const char *on_problem(void *arg) {
+    const struct controller *c = arg;
+    const char *barred = election_barred(c->election);
+    return barred ? barred : election_problem(c->election);
 }
 
-static void on_ask(void *arg, const struct fleetlock_question *q) {
+static void on_look(void *arg) {
+    look_at_policies(arg);
+}
+
+static void on_ask(void *arg, uint64_t ticket, const char *node, enum keeper_question question,
+                   struct now at) {
     struct controller *c = arg;
-    struct fleetlock_reply reply;
-    if (c->policies_changed)
-        policies_look(c->policies);
-    const struct policy_kept *p = policy_for(c, q->node, q->group, &reply);
-    if (!p) {
-        fleetlock_server_reply(c->fleetlock, q->ticket, &reply, DENY_STATUS);
-        return;
-    }
-    struct asking a = {.ticket = q->ticket,
-                       .node = xstrdup(q->node),
-                       .question = q->api == FLEETLOCK_PRE_REBOOT ? KEEPER_MAY_GO : KEEPER_STEADY,
-                       .deny_status = p->rules->deny_status,
-                       .keeper = p->keeper};
-    *vec_push(&c->asking) = a;
-    keeper_ask(p->keeper, q->ticket, a.node, a.question, now(c));
+    core_ask(c->core, ticket, node, question, at);
     soon(c);
 }
 
-static void on_replaced(void *arg, const struct keeper *k) {
-    struct controller *c = arg;
-    for (size_t i = 0; i < c->asking.len; i++)
-        if (c->asking.p[i].keeper == k)
-            c->asking.p[i].keeper = NULL;
-}
-
-/* Those whose policy was changed while they waited. */
-static void ask_again(struct controller *c) {
-    for (size_t i = 0; i < c->asking.len;) {
-        struct asking *a = &c->asking.p[i++];
-        const struct node *node = a->keeper ? NULL : cluster_node(&c->cluster, a->node);
-        const struct policy_kept *p = NULL;
-        if (a->keeper)
-            continue;
-        if (node && policies_find(c->policies, node, &p) == 1) {
-            a->keeper = p->keeper;
-            keeper_ask(p->keeper, a->ticket, a->node, a->question, now(c));
-            continue;
-        }
-        on_reply(c, &(struct keeper_reply){a->ticket, KEEPER_TROUBLE,
-                                           "the policies have changed: please ask again"});
-        i--;
-    }
-}
-
-static int serve_fleetlock(struct controller *c, struct err *err) {
-    if (!c->opts.fleetlock)
-        return 0;
-    c->roster = roster_new(c->cluster.nodes, &(struct roster_options){0});
-    int rc = fleetlock_server_new(c->client->loop,
-                                  &(struct fleetlock_server_opts){.roster = c->roster,
-                                                                  .log = c->opts.log,
-                                                                  .ready = is_ready,
-                                                                  .ask = on_ask,
-                                                                  .deny_status = DENY_STATUS,
-                                                                  .arg = c},
-                                  &c->fleetlock, err);
-    return rc ? rc : fleetlock_server_listen(c->fleetlock, c->opts.fleetlock, c->opts.tls, err);
-}
-
-/* --- health --- */
-
-static void on_http(void *arg, struct exchange *x) {
+static void on_gone(void *arg, uint64_t ticket) {
     const struct controller *c = arg;
-    const char *path = exchange_path(x), *text = "not found\n";
-    int code = 404;
-    if (streq(path, "/healthz")) {
-        code = 200;
-        text = "ok\n";
-    } else if (streq(path, "/readyz")) {
-        code = c->ready ? 200 : 503;
-        text = c->ready ? "ok\n" : "the cluster is not known yet\n";
-    }
-    exchange_reply(x, &(struct http_reply){.code = code}, text, strlen(text));
+    core_cancel(c->core, ticket);
 }
 
-static int serve_http(struct controller *c, struct err *err) {
+static void on_reply(void *arg, const struct keeper_reply *reply) {
+    const struct controller *c = arg;
+    desk_reply(c->desk, reply);
+}
+
+static void on_replaced(void *arg, const struct keeper *k) {
+    const struct controller *c = arg;
+    desk_replaced(c->desk, k);
+}
+
+static void on_answered(void *arg, uint64_t ticket, enum fleetlock_kind kind, int status) {
+    const struct controller *c = arg;
+    c->opts.reply(c->opts.arg, ticket, kind, status);
+}
+
+void controller_ask(struct controller *c, const struct fleetlock_question *q) {
+    desk_ask(c->desk, q);
+}
+
+static int make_desk(struct controller *c, struct err *err) {
+    return desk_new(c->client,
+                    &(struct desk_opts){.http = c->opts.fleetlock,
+                                        .https = c->opts.https,
+                                        .cert = c->opts.cert,
+                                        .key = c->opts.key,
+                                        .ns = c->opts.ns,
+                                        .service = c->opts.service,
+                                        .terms = c->opts.terms,
+                                        .address_rate = c->opts.address_rate,
+                                        .ids = c->opts.ids,
+                                        .cluster = core_cluster(c->core),
+                                        .policies = core_policies(c->core),
+                                        .teller = c->teller,
+                                        .log = c->opts.log,
+                                        .seed = c->opts.seed,
+                                        .ready = is_ready,
+                                        .problem = on_problem,
+                                        .look = on_look,
+                                        .ask = on_ask,
+                                        .gone = on_gone,
+                                        .reply = on_answered,
+                                        .arg = c},
+                    &c->desk, err);
+}
+
+/* --- health and metrics --- */
+
+static const char *caches_problem(void *arg) {
+    const struct controller *c = arg;
+    return core_is_ready(c->core) ? NULL : "the cluster is not known yet";
+}
+
+/* One that cannot read it cannot lead, nor know that another one does. */
+static const char *lease_problem(void *arg) {
+    const struct controller *c = arg;
+    return election_problem(c->election);
+}
+
+static const char *records_problem(void *arg) {
+    return find_refused(arg);
+}
+
+static const struct health_check checks[] = {
+    {"caches", caches_problem}, {"lease", lease_problem}, {"records", records_problem}, {0}};
+
+static void take_gauges(void *arg) {
+    const struct controller *c = arg;
+    gauges_take(c->metrics,
+                &(struct gauges_world){.policies = core_policies(c->core),
+                                       .cluster = core_cluster(c->core),
+                                       .maps = core_stores(c->core)->maps,
+                                       .policy_store = core_stores(c->core)->policies,
+                                       .maintenances = core_stores(c->core)->maintenances,
+                                       .rollouts = core_stores(c->core)->rollouts,
+                                       .feeds = c->feeds,
+                                       .rivals = c->others.signs,
+                                       .now = now(c).wall,
+                                       .commit = strna(c->opts.commit),
+                                       .leads = election_leads(c->election)});
+}
+
+static int serve_health(struct controller *c, struct err *err) {
     if (!c->opts.http)
         return 0;
-    int rc = httpd_new(c->client->loop,
-                       &(struct httpd_options){.handle = on_http, .arg = c, .log = c->opts.log},
-                       &c->http, err);
-    return rc ? rc : httpd_listen(c->http, c->opts.http, NULL, &c->http_listener, err);
+    c->metrics = metrics_new(c->opts.compat);
+    return health_new(c->client->loop, c->opts.http,
+                      &(struct health_opts){.checks = checks,
+                                            .metrics = c->metrics,
+                                            .gauges = take_gauges,
+                                            .log = c->opts.log,
+                                            .arg = c},
+                      &c->health, err);
 }
 
 /* --- life --- */
 
-static void make_policies(struct controller *c) {
-    c->policies = policies_new(&(struct policies_opts){
-        .keeper = {.ns = c->opts.ns,
-                   .forget = KEEPER_FORGET,
-                   .same_boot = KEEPER_SAME_BOOT,
-                   .drain_note = on_drain_note,
-                   .note = on_note,
-                   .reply = on_reply,
-                   .deposed = on_deposed,
-                   .watched = is_watched,
-                   .maintenances = c->maintenances,
-                   .owns = on_owns,
-                   .operate = on_operate,
-                   .arg = c,
-                   .seed = c->opts.seed},
-        .cluster = &c->cluster,
-        .maps = c->maps,
-        .policies = c->policy_store,
-        .log = c->opts.log,
-        .replaced = on_replaced,
-        .arg = c,
-    });
+static void make_core(struct controller *c) {
+    c->core = core_new(&(struct core_opts){.ns = c->opts.ns,
+                                           .pool = c->client->pool,
+                                           .log = c->opts.log,
+                                           .seed = c->opts.seed,
+                                           .note = on_note,
+                                           .drain_note = on_drain_note,
+                                           .rollout_note = on_rollout_note,
+                                           .reply = on_reply,
+                                           .operate = on_operate,
+                                           .replaced = on_replaced,
+                                           .deposed = on_deposed,
+                                           .watched = is_watched,
+                                           .checks = on_checks_wanted,
+                                           .no_commands = !c->opts.commands,
+                                           .no_hooks = !c->opts.hooks,
+                                           .arg = c});
+}
+
+static int make_recorder(struct controller *c, struct err *err) {
+    if (!c->opts.record)
+        return 0;
+    return recorder_new(c->core,
+                        &(struct recorder_opts){.path = c->opts.record,
+                                                .max = c->opts.record_max,
+                                                .build = c->opts.commit,
+                                                .identity = c->opts.identity,
+                                                .ns = c->opts.ns,
+                                                .seed = c->opts.seed,
+                                                .no_commands = !c->opts.commands,
+                                                .no_hooks = !c->opts.hooks,
+                                                .loop = c->client->loop,
+                                                .log = c->opts.log,
+                                                .retell = retell_checks,
+                                                .arg = c},
+                        &c->recorder, err);
+}
+
+static int make_teller(struct controller *c, struct err *err) {
+    int rc = teller_new(&(struct teller_opts){.loop = c->client->loop,
+                                              .log = c->opts.log,
+                                              .metrics = c->metrics,
+                                              .audit = c->opts.audit,
+                                              .identity = c->opts.identity,
+                                              .policies = core_policies(c->core),
+                                              .pods = core_cluster(c->core)->pods,
+                                              .maintenances = core_stores(c->core)->maintenances,
+                                              .send = send_event,
+                                              .arg = c},
+                        &c->teller, err);
+    if (!rc && c->metrics) {
+        c->client->seen = on_seen;
+        c->client->seen_arg = c;
+    }
+    return rc;
+}
+
+static int make_election(struct controller *c, struct err *err) {
+    return election_new(c->client,
+                        &(struct election_opts){.ns = c->opts.ns,
+                                                .identity = c->opts.identity,
+                                                .pod = c->opts.pod,
+                                                .cluster = core_cluster(c->core),
+                                                .log = c->opts.log,
+                                                .seed = c->opts.seed,
+                                                .lead = on_lead,
+                                                .follow = on_follow,
+                                                .decided = on_decided,
+                                                .arg = c},
+                        &c->election, err);
+}
+
+static void make_feeds(struct controller *c) {
+    c->feeds = feeds_new(c->client,
+                         &(struct feeds_opts){.cluster = core_cluster(c->core),
+                                              .maps = core_stores(c->core)->maps,
+                                              .policies = core_stores(c->core)->policies,
+                                              .maintenances = core_stores(c->core)->maintenances,
+                                              .rollouts = core_stores(c->core)->rollouts,
+                                              .ns = c->opts.ns,
+                                              .maps_selector = SLOTS_LABEL,
+                                              .log = c->opts.log,
+                                              .seed = c->opts.seed,
+                                              .changed = on_changed,
+                                              .synced = on_synced,
+                                              .arg = c});
 }
 
 int controller_new(struct kube_client *client, const struct controller_opts *opts,
@@ -420,45 +603,35 @@ int controller_new(struct kube_client *client, const struct controller_opts *opt
     c->client = client;
     c->opts = *opts;
     c->actions = ACTIONS_INIT;
-    cluster_init(&c->cluster, client->pool);
-    c->maps = store_new(&kind_config_map, client->pool);
-    c->policy_store = store_new(&kind_policy, client->pool);
-    c->maintenances = store_new(&kind_maintenance, client->pool);
     c->timer = loop_timer_new(client->loop, on_timer, c);
-    c->operators = operators_new(
-        client, &(struct operators_opts){
-                    .commands = opts->commands, .log = opts->log, .ended = on_operated, .arg = c});
-    make_policies(c);
-    c->feeds = feeds_new(client, &(struct feeds_opts){.cluster = &c->cluster,
-                                                      .maps = c->maps,
-                                                      .policies = c->policy_store,
-                                                      .maintenances = c->maintenances,
-                                                      .ns = opts->ns,
-                                                      .maps_selector = SLOTS_LABEL,
-                                                      .log = opts->log,
-                                                      .seed = opts->seed,
-                                                      .changed = on_changed,
-                                                      .synced = on_synced,
-                                                      .arg = c});
+    c->farewell = loop_timer_new(client->loop, on_farewell, c);
+    c->operators = operators_new(client, &(struct operators_opts){.commands = opts->commands,
+                                                                  .hooks = opts->hooks,
+                                                                  .log = opts->log,
+                                                                  .ended = on_operated,
+                                                                  .arg = c});
+    make_core(c);
+    make_feeds(c);
     c->calls = calls_new(&(struct calls_opts){.client = client,
-                                              .cluster = &c->cluster,
+                                              .cluster = core_cluster(c->core),
                                               .scope = scope_of,
                                               .wrote = on_wrote,
                                               .answer = on_answer,
+                                              .ended = on_ended,
                                               .arg = c});
-    int rc = serve_fleetlock(c, err);
+    c->others = (struct others){.policies = core_policies(c->core),
+                                .nodes = core_cluster(c->core)->nodes,
+                                .tell = on_others,
+                                .arg = c};
+    int rc = make_recorder(c, err);
     if (!rc)
-        rc = serve_http(c, err);
+        rc = serve_health(c, err);
     if (!rc)
-        rc = leader_new(client,
-                        &(struct leader_options){.ns = opts->ns,
-                                                 .name = KEEPER_LEASE,
-                                                 .identity = opts->identity,
-                                                 .seed = opts->seed,
-                                                 .started = on_started,
-                                                 .stopped = on_stopped,
-                                                 .arg = c},
-                        &c->leader, err);
+        rc = make_teller(c, err);
+    if (!rc)
+        rc = make_desk(c, err);
+    if (!rc)
+        rc = make_election(c, err);
     if (rc) {
         controller_free(c);
         return rc;
@@ -470,35 +643,50 @@ int controller_new(struct kube_client *client, const struct controller_opts *opt
 void controller_free(struct controller *c) {
     if (!c)
         return;
-    leader_free(c->leader);
-    fleetlock_server_free(c->fleetlock);
-    httpd_free(c->http);
+    election_free(c->election);
+    desk_free(c->desk);
+    health_free(c->health);
     calls_free(c->calls);
     feeds_free(c->feeds);
     operators_free(c->operators);
-    policies_free(c->policies);
-    for (size_t i = 0; i < c->asking.len; i++)
-        free(c->asking.p[i].node);
-    vec_done(&c->asking);
-    roster_free(c->roster);
+    recorder_free(c->recorder);
+    core_free(c->core);
+    checks_feed_free(c->checks);
+    rivals_feed_free(c->rivals);
     loop_timer_free(c->timer);
-    store_free(c->maps);
-    store_free(c->policy_store);
-    store_free(c->maintenances);
-    cluster_done(&c->cluster);
+    loop_timer_free(c->farewell);
+    if (c->metrics) {
+        c->client->seen = NULL;
+        metrics_free(c->metrics);
+    }
+    teller_free(c->teller);
     actions_done(&c->actions);
+    free(c->refused);
     free(c);
 }
 
 const char *controller_fleetlock_address(const struct controller *c) {
-    return c->fleetlock ? fleetlock_server_address(c->fleetlock) : "";
+    return desk_address(c->desk);
 }
 
 const char *controller_http_address(const struct controller *c) {
-    return c->http_listener ? httpd_listener_address(c->http_listener) : "";
+    return c->health ? health_address(c->health) : "";
 }
 
-void controller_stop(struct controller *c, loop_fn *done, void *arg) {
-    policies_follow(c->policies);
-    leader_resign(c->leader, done, arg);
+void controller_reopen(struct controller *c) {
+    teller_reopen(c->teller);
+}
+
+int64_t controller_stop(struct controller *c, loop_fn *done, void *arg) {
+    size_t busy = operators_busy(c->operators);
+    c->stopped = done;
+    c->stopped_arg = arg;
+    if (!busy) {
+        leave(c);
+        return 0;
+    }
+    log_info(c->opts.log, "ends when what it has begun is over: %zu operation%s", busy,
+             busy == 1 ? "" : "s");
+    core_hold(c->core);
+    return SEC(OPERATE_WITHIN_S + FAREWELL_S);
 }

@@ -7,7 +7,7 @@
 #include "base/timefmt.h"
 #include "base/vec.h"
 #include "kube/reflector.h"
-#include "model/own.h"
+#include "model/own_fields.h"
 
 enum {
     SAID_EVERY = 60, /* seconds between two lines about the same trouble */
@@ -29,6 +29,7 @@ struct feeds {
     struct feeds_opts opts;
     VEC(struct feed *) list;
     uint64_t seeds;
+    uint64_t pods_restarts; /* of those that are not watched any more */
 };
 
 static void on_synced(void *arg) {
@@ -60,10 +61,18 @@ static void on_recovered(void *arg) {
     f->said = 0;
 }
 
+static void on_unread(void *arg, const char *name, const char *why) {
+    const struct feed *f = arg;
+    log_warn(f->feeds->opts.log, "%s %s is not obeyed: %s", f->kind->name, name, why);
+}
+
 static struct feed *add(struct feeds *feeds, struct store *store, struct reflector_options opts,
                         struct feed *f) {
     f->feeds = feeds;
     f->kind = store_kind(store);
+    /* People write these: one that makes no sense must not hide the others. */
+    if (own_resource(f->kind))
+        opts.unread = on_unread;
     opts.seed = feeds->opts.seed + ++feeds->seeds;
     opts.poll = SEC(POLL);
     opts.synced = on_synced;
@@ -100,6 +109,7 @@ CHANGE_OF(deployment)
 CHANGE_OF(config_map)
 CHANGE_OF(policy)
 CHANGE_OF(maintenance)
+CHANGE_OF(rollout)
 
 struct feeds *feeds_new(struct kube_client *client, const struct feeds_opts *opts) {
     struct feeds *f = xnew(struct feeds);
@@ -116,6 +126,7 @@ struct feeds *feeds_new(struct kube_client *client, const struct feeds_opts *opt
     store_listen(opts->maps, on_config_map, f);
     store_listen(opts->policies, on_policy, f);
     store_listen(opts->maintenances, on_maintenance, f);
+    store_listen(opts->rollouts, on_rollout, f);
     add_all(f, c->nodes);
     add_all(f, c->budgets);
     add_all(f, c->attachments);
@@ -124,6 +135,7 @@ struct feeds *feeds_new(struct kube_client *client, const struct feeds_opts *opt
         xnew(struct feed));
     add_optional(f, opts->policies);
     add_optional(f, opts->maintenances);
+    add_optional(f, opts->rollouts);
     if (opts->owners) {
         c->owners_watched = true;
         add_all(f, c->replica_sets);
@@ -149,11 +161,32 @@ void feeds_free(struct feeds *f) {
     free(f);
 }
 
-bool feeds_ready(const struct feeds *f) {
+const struct kind *feeds_missing(const struct feeds *f) {
     for (size_t i = 0; i < f->list.len; i++)
         if (!f->list.p[i]->node && !f->list.p[i]->ready)
-            return false;
-    return true;
+            return f->list.p[i]->kind;
+    return NULL;
+}
+
+bool feeds_ready(const struct feeds *f) {
+    return !feeds_missing(f);
+}
+
+/* The first one is none. */
+static uint64_t restarts_of(const struct feed *f) {
+    struct reflector_stats stats = reflector_stats(f->reflector);
+    return stats.relists + (stats.watches ? stats.watches - 1 : 0);
+}
+
+void feeds_restarts(const struct feeds *f,
+                    void (*fn)(void *arg, const struct kind *kind, uint64_t restarts), void *arg) {
+    uint64_t pods = f->pods_restarts;
+    for (size_t i = 0; i < f->list.len; i++)
+        if (f->list.p[i]->node)
+            pods += restarts_of(f->list.p[i]);
+        else
+            fn(arg, f->list.p[i]->kind, restarts_of(f->list.p[i]));
+    fn(arg, &kind_pod, pods);
 }
 
 /* --- the pods of a node --- */
@@ -187,6 +220,7 @@ void feeds_unwatch(struct feeds *f, const char *node) {
         if (!one->node || !streq(one->node, node))
             continue;
         f->list.p[i] = f->list.p[--f->list.len];
+        f->pods_restarts += restarts_of(one);
         reflector_free(one->reflector);
         one->reflector = NULL;
         store_drop_scope(f->opts.cluster->pods, (struct store_scope){is_on_node, one->node});

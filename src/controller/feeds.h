@@ -14,9 +14,10 @@ struct feeds;
 
 struct feeds_opts {
     struct cluster *cluster;
-    struct store *policies, *maintenances; /* may not be installed: then there are none */
-    struct store *maps;                    /* ConfigMaps of slots */
-    const char *ns;                        /* their namespace */
+    /* May not be installed: then there are none. */
+    struct store *policies, *maintenances, *rollouts;
+    struct store *maps; /* ConfigMaps of slots */
+    const char *ns;     /* their namespace */
     const char *maps_selector;
     bool owners; /* ReplicaSets, StatefulSets and Deployments are watched */
     const struct log *log;
@@ -33,6 +34,11 @@ void feeds_free(struct feeds *f);
 
 /* Whether all that is watched as a whole is complete. */
 bool feeds_ready(const struct feeds *f);
+/* The first kind that is not, NULL when all is. */
+const struct kind *feeds_missing(const struct feeds *f);
+/* Tells for each kind how often it had to be watched or listed again since the beginning. */
+void feeds_restarts(const struct feeds *f,
+                    void (*fn)(void *arg, const struct kind *kind, uint64_t restarts), void *arg);
 /* Its pods are watched from now on, or are not any more. */
 void feeds_watch(struct feeds *f, const char *node);
 void feeds_unwatch(struct feeds *f, const char *node);

@@ -8,6 +8,9 @@
 #include "base/jsonw.h"
 #include "base/str.h"
 #include "base/yaml.h"
+#include "controller/certs.h"
+#include "engine/checks.h"
+#include "engine/rules.h"
 #include "model/own_crd.h"
 
 enum {
@@ -27,10 +30,12 @@ const struct manifest_names manifest_names[FORM_COUNT] = {
  * in all. */
 enum place { EVERYWHERE, OWN_NAMESPACE, EVENTS, NODE_LEASES, PLACES };
 
+#define SERVICE "$service"
+
 static const struct rule {
     enum place place;
     const char *group, *resource, *verbs;
-    const char *name;   /* only the object of that name; NULL: any */
+    const char *name;   /* only the object of that name; NULL: any; SERVICE: that of the form */
     bool policies_only; /* only where Policies are obeyed: the built-in one never needs it */
 } rules[] = {
     {EVERYWHERE, "", "nodes", "get list watch patch", NULL, false},
@@ -39,20 +44,35 @@ static const struct rule {
     {EVERYWHERE, "", "pods", "delete", NULL, true}, /* a rule that escalates */
     {EVERYWHERE, "", "pods/eviction", "create", NULL, false},
     {EVERYWHERE, "", "persistentvolumeclaims", "get", NULL, false},
-    {EVERYWHERE, "apps", "daemonsets", "get", NULL, false},
+    {EVERYWHERE, "", "persistentvolumes", "get", NULL, true},          /* waitRescheduled */
+    {EVERYWHERE, "apps", "daemonsets", "get list watch", NULL, false}, /* list: kured's lock */
     {EVERYWHERE, "apps", "statefulsets", "get", NULL, false},
     {EVERYWHERE, "apps", "replicasets", "get", NULL, true}, /* waitRescheduled */
     {EVERYWHERE, "policy", "poddisruptionbudgets", "list watch", NULL, false},
     {EVERYWHERE, "storage.k8s.io", "volumeattachments", "list watch", NULL, false},
     /* Also where there are none: a server that refuses does not say whether it has them. */
     {EVERYWHERE, OWN_GROUP, "policies", "list watch", NULL, false},
+    {EVERYWHERE, OWN_GROUP, "policies", "patch", NULL, true}, /* the finalizer */
+    {EVERYWHERE, OWN_GROUP, "policies/status", "patch", NULL, true},
     {EVERYWHERE, OWN_GROUP, "maintenances", "list watch", NULL, false},
-    {EVERYWHERE, OWN_GROUP, "maintenances", "patch", NULL, true}, /* the finalizer */
+    {EVERYWHERE, OWN_GROUP, "rollouts", "list watch", NULL, false},
+    {EVERYWHERE, OWN_GROUP, "maintenances", "get", NULL, true},    /* is it gone? */
+    {EVERYWHERE, OWN_GROUP, "maintenances", "create", NULL, true}, /* for rollouts */
+    {EVERYWHERE, OWN_GROUP, "maintenances", "patch", NULL, true},  /* the finalizer */
     {EVERYWHERE, OWN_GROUP, "maintenances/status", "patch", NULL, true},
+    {EVERYWHERE, OWN_GROUP, "rollouts/status", "patch", NULL, true},
+    {EVERYWHERE, "", "configmaps", "list watch", ROOK_STATE_NAME, true}, /* the checks */
     {OWN_NAMESPACE, "", "configmaps", "get list watch create patch", NULL, false},
     {OWN_NAMESPACE, "coordination.k8s.io", "leases", "create", NULL, false},
     {OWN_NAMESPACE, "coordination.k8s.io", "leases", "get patch", "slipway-controller", false},
-    {EVENTS, "", "events", "create", NULL, false},
+    /* For the certificate of HTTPS. */
+    {OWN_NAMESPACE, "", "services", "get", SERVICE, false},
+    {OWN_NAMESPACE, "", "secrets", "create", NULL, false},
+    {OWN_NAMESPACE, "", "secrets", "get update", CERTS_CA, false},
+    {OWN_NAMESPACE, "", "secrets", "get update", CERTS_TLS, false},
+    {EVENTS, "", "events", "create patch", NULL, false},
+    /* Whether another Slipway is at work, in another namespace. */
+    {EVERYWHERE, "coordination.k8s.io", "leases", "list watch", "slipway-controller", false},
     {NODE_LEASES, "coordination.k8s.io", "leases", "get", NULL, false},
 };
 
@@ -66,20 +86,35 @@ static json_t *words(const char *text) {
     return list;
 }
 
-static json_t *rules_of(enum place place, bool policies) {
+/* Kinds of the systems that the checks know, whether they are installed or not. */
+static void add_checks(json_t *list) {
+    for (size_t i = 0; i < CHECK_SOURCES; i++) {
+        const struct kind *kind = check_sources[i].kind;
+        if (strchr(kind->group, '.'))
+            json_array_append_new(list, json_pack("{s:[s],s:[s],s:o}", "apiGroups", kind->group,
+                                                  "resources", kind->resource, "verbs",
+                                                  words("list watch")));
+    }
+}
+
+static json_t *rules_of(enum place place, const struct manifest_names *names) {
     json_t *list = json_array();
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
         const struct rule *r = &rules[i];
-        if (r->place != place || (r->policies_only && !policies))
+        if (r->place != place || (r->policies_only && !names->policies))
             continue;
         json_t *rule = json_object();
         json_object_set_new(rule, "apiGroups", json_pack("[s]", r->group));
         json_object_set_new(rule, "resources", json_pack("[s]", r->resource));
         if (r->name)
-            json_object_set_new(rule, "resourceNames", json_pack("[s]", r->name));
+            json_object_set_new(
+                rule, "resourceNames",
+                json_pack("[s]", streq(r->name, SERVICE) ? names->service : r->name));
         json_object_set_new(rule, "verbs", words(r->verbs));
         json_array_append_new(list, rule);
     }
+    if (place == EVERYWHERE && names->policies)
+        add_checks(list);
     return list;
 }
 
@@ -153,9 +188,11 @@ static const char controller_text[] =
     "    type: RollingUpdate\n"
     "    rollingUpdate: {maxSurge: 1, maxUnavailable: 0}\n"
     "  template:\n"
-    "    metadata: {labels: {app: $name}}\n"
+    "    metadata: {labels: {app: $name, " RULES_OWN_LABEL ": ''}}\n"
     "    spec:\n"
     "      serviceAccountName: $name\n"
+    /* Commands that run may end (OPERATE_WITHIN_S), and the Lease is given up. */
+    "      terminationGracePeriodSeconds: 630\n"
     "      priorityClassName: system-cluster-critical\n"
     /* A Service called slipway would be SLIPWAY_SERVICE_HOST and so on: our own settings. */
     "      enableServiceLinks: false\n"
@@ -183,12 +220,14 @@ static const char controller_text[] =
     "        image: $image\n"
     "        imagePullPolicy: IfNotPresent\n"
     "        command: [slipway, controller]\n"
-    "        args: ['--fleetlock-listen=:8080', '--http-listen=:8081', '-v=2']\n"
+    "        args: ['--fleetlock-listen=:8080', '--fleetlock-tls-listen=:8443', "
+    "'--fleetlock-service', $service, '--http-listen=:8081', '-v=2']\n"
     "        env:\n"
     "        - name: POD_NAMESPACE\n"
     "          valueFrom: {fieldRef: {fieldPath: metadata.namespace}}\n"
     "        ports:\n"
     "        - {name: fleetlock, containerPort: 8080}\n"
+    "        - {name: fleetlock-tls, containerPort: 8443}\n"
     "        - {name: health, containerPort: 8081}\n"
     "        livenessProbe:\n"
     "          httpGet: {path: /healthz, port: health}\n"
@@ -222,7 +261,23 @@ static const char controller_text[] =
     "  type: ClusterIP\n"
     "  selector: {app: $name}\n"
     "  ports:\n"
-    "  - {name: http, protocol: TCP, port: 80, targetPort: fleetlock}\n";
+    "  - {name: http, protocol: TCP, port: 80, targetPort: fleetlock}\n"
+    "  - {name: https, protocol: TCP, port: 443, targetPort: fleetlock-tls}\n"
+    /* Each replica by itself, and also one that is not ready: that is what is looked for. */
+    "---\n"
+    "apiVersion: v1\n"
+    "kind: Service\n"
+    "metadata:\n"
+    "  name: $metrics\n"
+    "  namespace: $namespace\n"
+    "  labels: {app: $name}\n"
+    "  annotations: {prometheus.io/scrape: 'true', prometheus.io/port: '8081'}\n"
+    "spec:\n"
+    "  clusterIP: None\n"
+    "  publishNotReadyAddresses: true\n"
+    "  selector: {app: $name}\n"
+    "  ports:\n"
+    "  - {name: metrics, protocol: TCP, port: 8081, targetPort: health}\n";
 
 /* Before the built-in one for service accounts in general (9000), whose requests are the first to
  * wait; the Lease before everything else, as that of Kubernetes' own controllers. */
@@ -268,11 +323,13 @@ static json_t *value_of(const struct manifest_opts *o, const char *word) {
     const struct manifest_names *n = &manifest_names[o->form];
     for (size_t i = 0; i < PLACES; i++)
         if (streq(word, places[i]))
-            return rules_of((enum place)i, n->policies);
+            return rules_of((enum place)i, n);
     if (streq(word, "replicas"))
         return json_integer(o->replicas);
     if (streq(word, "lease-flow"))
         return json_sprintf("%s-leader-election", n->name);
+    if (streq(word, "metrics"))
+        return json_sprintf("%s-metrics", n->name);
     return json_string(streq(word, "name")        ? n->name
                        : streq(word, "namespace") ? o->ns
                        : streq(word, "service")   ? n->service

@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/vec.h"
+#include "controller/hook.h"
 #include "net/child.h"
 
-enum {
-    COMMAND_S = 600, /* a command that takes longer is killed */
-    OUTPUT_MAX = 64 << 10,
-};
+enum { OUTPUT_MAX = 64 << 10 };
 
 struct work {
     struct operators *operators;
@@ -21,12 +20,14 @@ struct work {
     char *failure; /* known before anything was begun */
     struct child *child;
     struct kube_op *op;
+    struct hook *hook;
     struct loop_timer *later;
 };
 
 struct operators {
     struct kube_client *client;
     struct operators_opts opts;
+    struct hooks *hooks; /* NULL: none was needed yet */
     VEC(struct work *) list;
 };
 
@@ -51,9 +52,11 @@ void operators_free(struct operators *o) {
         child_cancel(o->list.p[i]->child);
         if (o->list.p[i]->op)
             kube_op_cancel(o->list.p[i]->op);
+        hook_cancel(o->list.p[i]->hook);
         work_free(o->list.p[i]);
     }
     vec_done(&o->list);
+    hooks_free(o->hooks);
     free(o);
 }
 
@@ -84,7 +87,7 @@ static void on_child(void *arg, const struct child_end *end) {
     _cleanup_str_ struct str why = STR_INIT;
     w->child = NULL;
     if (end->error == -ETIMEDOUT)
-        str_addf(&why, "the command was killed: it has taken more than %d s", COMMAND_S);
+        str_addf(&why, "the command was killed: it has taken more than %d s", OPERATE_WITHIN_S);
     else if (end->error == -EFBIG)
         str_addf(&why, "the command was killed: it has printed more than %d bytes", OUTPUT_MAX);
     else if (end->error)
@@ -112,14 +115,14 @@ static void run(struct work *w, const struct maintenance *m) {
     }
     VEC(const char *) argv = VEC_INIT;
     for (size_t i = 0; i < list_len(command); i++)
-        *vec_push(&argv) = command[i];
+        *vec_push(&argv) = strna(command[i]); /* one that is empty is an argument, too */
     *vec_push(&argv) = NULL;
     int rc = child_start(o->client->loop,
                          &(struct child_spec){.argv = argv.p,
                                               .env = env,
                                               .max_stdout = OUTPUT_MAX,
                                               .max_stderr = OUTPUT_MAX,
-                                              .timeout = SEC(COMMAND_S)},
+                                              .timeout = SEC(OPERATE_WITHIN_S)},
                          on_child, w, &w->child, &err);
     vec_done(&argv);
     if (rc)
@@ -131,16 +134,61 @@ static void run(struct work *w, const struct maintenance *m) {
 static void on_patched(void *arg, struct kube_reply *reply) {
     struct work *w = arg;
     w->op = NULL;
-    over(w, reply->outcome == KUBE_OK ? NULL : reply->message);
+    /* What may have been done is waited for: if nothing comes of it, that is seen later. */
+    bool maybe = reply->outcome == KUBE_OK || reply->outcome == KUBE_UNKNOWN;
+    over(w, maybe ? NULL : reply->message);
 }
 
+/* In the boot that it was granted in: one that arrives late does nothing. */
 static void ask_machine(struct work *w, const struct maintenance *m) {
     const char *what = str_same(m->operation, "Shutdown") ? "off" : "reboot";
-    _cleanup_free_ char *body =
-        xasprintf("{\"metadata\":{\"annotations\":{\"sim.slipway.dev/do\":\"%s\"}}}", what);
+    _cleanup_str_ struct str body = STR_INIT;
+    struct jsonw j;
+    jsonw_init(&j, &body, false);
+    jsonw_begin(&j, '[');
+    jsonw_begin(&j, '{');
+    jsonw_kstr(&j, "op", "test");
+    jsonw_kstr(&j, "path", "/status/nodeInfo/bootID");
+    jsonw_kstr(&j, "value", strna(m->boot_before));
+    jsonw_end(&j);
+    jsonw_begin(&j, '{');
+    jsonw_kstr(&j, "op", "add");
+    jsonw_kstr(&j, "path", "/metadata/annotations/sim.slipway.dev~1do");
+    jsonw_kstr(&j, "value", what);
+    jsonw_end(&j);
+    jsonw_end(&j);
     w->op =
         kube_patch(w->operators->client, &(struct kube_write){.kind = &kind_node, .name = m->node},
-                   KUBE_PATCH_MERGE, body, on_patched, w);
+                   KUBE_PATCH_JSON, str_get(&body), on_patched, w);
+}
+
+/* --- services --- */
+
+static void on_hook(void *arg, const char *failure) {
+    struct work *w = arg;
+    w->hook = NULL;
+    over(w, failure);
+}
+
+static void call(struct work *w, const struct maintenance *m) {
+    struct operators *o = w->operators;
+    _cleanup_err_ struct err err = ERR_INIT;
+    _cleanup_str_ struct str body = STR_INIT;
+    struct jsonw json;
+    jsonw_init(&json, &body, false);
+    jsonw_begin(&json, '{');
+    jsonw_kstr(&json, "node", strna(m->node));
+    jsonw_kstr(&json, "operation", strna(m->operation));
+    jsonw_kstr(&json, "maintenance", m->meta.name);
+    jsonw_kopt(&json, "reason", m->reason);
+    jsonw_kopt(&json, "boot", m->boot_before);
+    jsonw_end(&json);
+    int rc = o->hooks ? 0 : hooks_new(o->client->loop, &o->hooks, &err);
+    if (!rc)
+        rc = hook_start(o->hooks, strna(m->executor->http->url), str_get(&body), on_hook, w,
+                        &w->hook, &err);
+    if (rc)
+        w->failure = xstrdup(err_msg(&err));
 }
 
 /* --- beginning --- */
@@ -148,6 +196,14 @@ static void ask_machine(struct work *w, const struct maintenance *m) {
 static void on_later(void *arg) {
     struct work *w = arg;
     over(w, w->failure);
+}
+
+const char *operators_refuse(bool commands, bool hooks, const struct own_executor *e) {
+    if (e && e->exec && !commands)
+        return "commands are not allowed: the controller was begun without --allow-commands";
+    if (e && e->http && !hooks)
+        return "services are not asked: the controller was begun without --allow-hooks";
+    return NULL;
 }
 
 void operators_begin(struct operators *o, const struct maintenance *m) {
@@ -158,11 +214,13 @@ void operators_begin(struct operators *o, const struct maintenance *m) {
     log_info(o->opts.log, "maintenance %s: %s of node %s begins", m->meta.name, m->operation,
              m->node);
     const struct own_executor *e = m->executor;
-    if (e && e->exec && o->opts.commands)
-        run(w, m);
+    const char *refused = operators_refuse(o->opts.commands, o->opts.hooks, e);
+    if (refused)
+        w->failure = xstrdup(refused);
     else if (e && e->exec)
-        w->failure = xstrdup("commands are not allowed: the controller was begun without "
-                             "--allow-commands");
+        run(w, m);
+    else if (e && e->http)
+        call(w, m);
     else if (e && e->sim)
         ask_machine(w, m);
     else
@@ -171,4 +229,8 @@ void operators_begin(struct operators *o, const struct maintenance *m) {
         return;
     w->later = loop_timer_new(o->client->loop, on_later, w);
     loop_timer_set(w->later, 0);
+}
+
+size_t operators_busy(const struct operators *o) {
+    return o->list.len;
 }

@@ -12,8 +12,11 @@
 
 #include <cmocka.h>
 
+#include "base/jsonw.h"
 #include "engine/cordon.h"
 #include "engine/keeper.h"
+#include "model/own_crd.h"
+#include "model/own_fields.h"
 
 #define RECORD  "/api/v1/namespaces/default/configmaps/slipway-slots-default"
 #define RECORDS "/api/v1/namespaces/default/configmaps?labelSelector=slipway.dev/slots"
@@ -22,7 +25,7 @@
 struct fixture {
     struct drain_site s;
     struct controller *c[2];
-    unsigned stopped;
+    unsigned stopped, replies;
 };
 
 static int setup(void **state) {
@@ -43,9 +46,20 @@ static int teardown(void **state) {
 
 #define CONTROLLER_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+static void on_reply(void *arg, uint64_t ticket, enum fleetlock_kind kind, int status) {
+    struct fixture *f = arg;
+    (void)ticket, (void)kind, (void)status;
+    f->replies++;
+}
+
 static void begin(struct fixture *f, unsigned i) {
-    struct controller_opts opts = {
-        .ns = "default", .identity = i ? "second" : "first", .log = &f->s.log, .seed = 100 + i};
+    struct controller_opts opts = {.ns = "default",
+                                   .identity = i ? "second" : "first",
+                                   .ids = {.names = true},
+                                   .reply = on_reply,
+                                   .arg = f,
+                                   .log = &f->s.log,
+                                   .seed = 100 + i};
     assert_int_equal(controller_new(&f->s.client, &opts, &f->c[i], NULL), 0);
 }
 
@@ -136,6 +150,34 @@ static void one_that_nobody_asks_for_is_put_back(void **state) {
     assert_false(is_cordoned(f, "w0"));
 }
 
+static bool has_event(struct fixture *f, const char *node, const char *reason) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(sim_at(read_now(f, "/api/v1/namespaces/default/events"), "items"), i, one) {
+        if (streq(sim_str(one, "involvedObject.name"), node) &&
+            streq(sim_str(one, "reason"), reason))
+            return true;
+    }
+    return false;
+}
+
+/* Somebody else has not waited. */
+static void one_that_reboots_before_it_was_told(void **state) {
+    struct fixture *f = *state;
+    ask_for_w0(f);
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(60));
+    assert_string_equal(slots(f), "w0 drained");
+    assert_true(has_event(f, "w0", "SlotTaken"));
+    assert_false(has_event(f, "w0", "RebootedByOthers"));
+    site_patch(&f->s, "/api/v1/nodes/w0/status", "{'status':{'nodeInfo':{'bootID':'another'}}}");
+    site_patch(&f->s, "/api/v1/nodes/w1/status", "{'status':{'nodeInfo':{'bootID':'another'}}}");
+    drain_site_pass(&f->s, SEC(30));
+    assert_true(has_event(f, "w0", "RebootedByOthers"));
+    assert_false(has_event(f, "w1", "RebootedByOthers")); /* nobody holds it */
+    assert_string_equal(slots(f), "");
+}
+
 /* What another manager had begun: it is drained to the end, and put back when it is not asked for.
  */
 static void a_node_that_the_seed_was_rebooting_is_taken_over(void **state) {
@@ -150,7 +192,7 @@ static void a_node_that_the_seed_was_rebooting_is_taken_over(void **state) {
     const char *record =
         json_string_value(json_object_get(sim_at(node, "metadata.annotations"), CORDON_ANNOTATION));
     assert_non_null(record);
-    assert_non_null(strstr(record, "slot:default:"));
+    assert_non_null(strstr(record, "slot:default/default:"));
 }
 
 /* --- two --- */
@@ -250,11 +292,55 @@ static void a_server_that_is_away_for_a_while(void **state) {
     assert_string_equal(slots(f), "w0 drained");
 }
 
+static void add_definitions(struct fixture *f) {
+    for (const struct own_resource *r = own_resources; r->kind; r++) {
+        _cleanup_str_ struct str json = STR_INIT;
+        struct jsonw w;
+        jsonw_init(&w, &json, false);
+        own_crd(r, &w);
+        sim_ask(&f->s.sim, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                str_get(&json));
+    }
+    drain_site_pass(&f->s, SEC(5));
+}
+
+/* The keeper that was asked is replaced with each change: the next one has only what is left of the
+ * second. */
+static void whoever_asks_waits_no_longer_when_the_policy_is_edited(void **state) {
+    struct fixture *f = *state;
+    add_definitions(f);
+    site_post(&f->s, "/apis/slipway.dev/v1alpha1/policies",
+              "{'apiVersion':'slipway.dev/v1alpha1','kind':'Policy','metadata':{'name':'default'},"
+              "'spec':{'nodeSelector':{},'maxUnavailable':1,'fleetlock':{'groups':['default'],"
+              "'ids':{'nodeNames':true}}}}");
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(20));
+    kube_fault_add(f->s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_STALL,
+                                                         .method = "GET",
+                                                         .path = "configmaps/"});
+    controller_ask(f->c[0], &(struct fleetlock_question){.ticket = 1,
+                                                         .api = FLEETLOCK_STEADY_STATE,
+                                                         .node = "w0",
+                                                         .group = "default",
+                                                         .id = "w0",
+                                                         .peer = "192.0.2.1:4711"});
+    for (int max = 2; max < 5; max++) {
+        char spec[64];
+        (void)snprintf(spec, sizeof spec, "{\"spec\":{\"maxUnavailable\":%d}}", max);
+        assert_int_equal(f->replies, 0);
+        drain_site_pass(&f->s, MSEC(300));
+        sim_ask(&f->s.sim, 200, "PATCH", "/apis/slipway.dev/v1alpha1/policies/default", spec);
+    }
+    drain_site_pass(&f->s, MSEC(100));
+    assert_int_equal(f->replies, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CONTROLLER_TEST(it_leads_and_adopts_the_record),
         CONTROLLER_TEST(whoever_waits_gets_a_slot_and_is_drained),
         CONTROLLER_TEST(one_that_nobody_asks_for_is_put_back),
+        CONTROLLER_TEST(one_that_reboots_before_it_was_told),
         CONTROLLER_TEST(a_node_that_the_seed_was_rebooting_is_taken_over),
         CONTROLLER_TEST(only_one_of_two_leads),
         CONTROLLER_TEST(the_second_goes_on_when_the_first_is_killed),
@@ -262,6 +348,7 @@ int main(void) {
         CONTROLLER_TEST(a_lease_that_is_deleted_stops_nobody_for_good),
         CONTROLLER_TEST(a_listener_that_cannot_be_had_is_an_error),
         CONTROLLER_TEST(a_server_that_is_away_for_a_while),
+        CONTROLLER_TEST(whoever_asks_waits_no_longer_when_the_policy_is_edited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 struct fixture {
     struct drain_site s;
     struct cluster cluster;
-    struct store *maps, *policies, *maintenances;
+    struct store *maps, *policies, *maintenances, *rollouts;
     struct feeds *feeds;
     struct feeds_opts opts;
     unsigned synced, nodes, pods, config_maps;
@@ -42,10 +42,12 @@ static int setup(void **state) {
     f->maps = store_new(&kind_config_map, f->s.client.pool);
     f->policies = store_new(&kind_policy, f->s.client.pool);
     f->maintenances = store_new(&kind_maintenance, f->s.client.pool);
+    f->rollouts = store_new(&kind_rollout, f->s.client.pool);
     f->opts = (struct feeds_opts){.cluster = &f->cluster,
                                   .maps = f->maps,
                                   .policies = f->policies,
                                   .maintenances = f->maintenances,
+                                  .rollouts = f->rollouts,
                                   .ns = "default",
                                   .maps_selector = SLOTS_LABEL,
                                   .log = &f->s.log,
@@ -63,6 +65,7 @@ static int teardown(void **state) {
     store_free(f->maps);
     store_free(f->policies);
     store_free(f->maintenances);
+    store_free(f->rollouts);
     cluster_done(&f->cluster);
     drain_site_done(&f->s);
     free(f);
@@ -74,6 +77,7 @@ static int teardown(void **state) {
 static void start(struct fixture *f) {
     f->feeds = feeds_new(&f->s.client, &f->opts);
     assert_false(feeds_ready(f->feeds)); /* from the loop */
+    assert_ptr_equal(feeds_missing(f->feeds), &kind_node);
     drain_site_pass(&f->s, SEC(2));
     assert_true(feeds_ready(f->feeds));
 }
@@ -82,6 +86,11 @@ static size_t pods_on(const struct fixture *f, const char *node) {
     size_t n;
     cluster_pods_on(&f->cluster, node, &n);
     return n;
+}
+
+static void add_pods(void *arg, const struct kind *kind, uint64_t restarts) {
+    if (kind == &kind_pod)
+        *(uint64_t *)arg += restarts;
 }
 
 static void everything_is_known_but_pods(void **state) {
@@ -182,6 +191,24 @@ static void what_is_not_watched_any_more_is_forgotten(void **state) {
     assert_int_equal(pods_on(f, "w0"), 2);
 }
 
+/* Servers end watches now and then; a count never goes down. */
+static void restarts_are_counted(void **state) {
+    struct fixture *f = *state;
+    uint64_t before = 0, watched = 0, after = 0;
+    start(f);
+    assert_null(feeds_missing(f->feeds));
+    feeds_watch(f->feeds, "w0");
+    drain_site_pass(&f->s, SEC(1));
+    feeds_restarts(f->feeds, add_pods, &before);
+    assert_int_equal(before, 0);
+    drain_site_pass(&f->s, SEC(3 * 3600));
+    feeds_restarts(f->feeds, add_pods, &watched);
+    assert_true(watched > 0);
+    feeds_unwatch(f->feeds, "w0");
+    feeds_restarts(f->feeds, add_pods, &after);
+    assert_int_equal(after, watched);
+}
+
 struct visit {
     struct feeds *feeds;
     struct str seen;
@@ -255,6 +282,7 @@ int main(void) {
         FEEDS_TEST(the_pods_of_nodes_that_are_worked_on),
         FEEDS_TEST(a_node_without_pods_is_known),
         FEEDS_TEST(what_is_not_watched_any_more_is_forgotten),
+        FEEDS_TEST(restarts_are_counted),
         FEEDS_TEST(each_of_them_may_be_let_go),
         FEEDS_TEST(owners_when_they_are_wanted),
         FEEDS_TEST(a_server_that_is_away_for_a_while),

@@ -8,6 +8,7 @@
 
 #include "support/keeper_world.h"
 #include "support/script_transport.h"
+#include "support/server.h"
 
 struct fixture {
     struct loop *loop;
@@ -46,9 +47,10 @@ static void begin(struct fixture *f, bool commands) {
     f->script = script_new(f->loop, on_request, f);
     f->client = (struct kube_client){
         .transport = script_transport(f->script), .loop = f->loop, .pool = f->pool, .log = &f->log};
-    f->o = operators_new(&f->client,
-                         &(struct operators_opts){
-                             .commands = commands, .log = &f->log, .ended = on_ended, .arg = f});
+    f->o = operators_new(
+        &f->client,
+        &(struct operators_opts){
+            .commands = commands, .hooks = commands, .log = &f->log, .ended = on_ended, .arg = f});
 }
 
 static int setup(void **state) {
@@ -87,7 +89,7 @@ static int teardown(void **state) {
 static void start(struct fixture *f, const char *operation, const char *executor) {
     _cleanup_free_ char *text =
         xasprintf("{\"metadata\":{\"name\":\"m1\"},\"spec\":{\"node\":\"w1\","
-                  "\"operation\":\"%s\",\"executor\":%s}}",
+                  "\"operation\":\"%s\",\"executor\":%s},\"status\":{\"bootBefore\":\"boot-1\"}}",
                   operation, executor);
     json_t *doc = json_loads(text, 0, NULL);
     assert_non_null(doc);
@@ -122,6 +124,15 @@ static void it_knows_what_it_is_about(void **state) {
     start(f, "Shutdown",
           SHELL("echo $SLIPWAY_NODE $SLIPWAY_OPERATION $SLIPWAY_MAINTENANCE >&2; exit 1"));
     assert_string_equal(end_of(f), "the command has ended with status 1: w1 Shutdown m1");
+}
+
+/* An empty one is an argument, too. */
+static void it_gets_every_argument(void **state) {
+    struct fixture *f = *state;
+    start(f, "Reboot",
+          "{\"exec\":{\"command\":[\"/bin/sh\",\"-c\",\"echo $# [$1] [$2] >&2; exit 1\","
+          "\"sh\",\"\",\"b\"]}}");
+    assert_string_equal(end_of(f), "the command has ended with status 1: 2 [] [b]");
 }
 
 static void a_command_that_fails_says_why(void **state) {
@@ -198,6 +209,48 @@ static void one_that_runs_when_it_is_over(void **state) {
     rmdir(dir);
 }
 
+/* --- services --- */
+
+static void serve(struct server_conn *c, const struct server_request *req, void *arg) {
+    (void)req;
+    server_reply(c, arg ? 503 : 202, NULL, arg ? "the plug does not answer\n" : "");
+}
+
+static struct server *ask_service(struct fixture *f, bool refuses) {
+    struct server *server =
+        server_start(&(struct server_options){.handle = serve, .arg = refuses ? f : NULL});
+    _cleanup_free_ char *url = server_url(server, NULL),
+                        *executor = xasprintf("{\"http\":{\"url\":\"%s/reboot\"}}", url);
+    start(f, "Reboot", executor);
+    (void)end_of(f);
+    return server;
+}
+
+static void a_service_is_told_what_it_is_about(void **state) {
+    struct fixture *f = *state;
+    struct server *server = ask_service(f, false);
+    const struct server_request *req = server_request(server, 0);
+    assert_null(f->failure);
+    assert_string_equal(req->path, "/reboot");
+    assert_string_equal(req->body,
+                        "{\"node\":\"w1\",\"operation\":\"Reboot\",\"maintenance\":\"m1\","
+                        "\"boot\":\"boot-1\"}");
+    server_stop(server);
+}
+
+static void a_service_that_refuses_says_why(void **state) {
+    struct fixture *f = *state;
+    struct server *server = ask_service(f, true);
+    assert_string_equal(f->failure, "the hook has answered 503: the plug does not answer");
+    server_stop(server);
+}
+
+static void services_have_to_be_allowed(void **state) {
+    struct fixture *f = *state;
+    start(f, "Reboot", "{\"http\":{\"url\":\"http://127.0.0.1:1/\"}}");
+    assert_non_null(strstr(end_of(f), "--allow-hooks"));
+}
+
 /* --- others --- */
 
 static void commands_that_are_not_allowed(void **state) {
@@ -226,13 +279,16 @@ static void the_machine_of_the_simulator(void **state) {
     static const char *const words[][2] = {{"Reboot", "reboot"}, {"Shutdown", "off"}};
     struct fixture *f = *state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        _cleanup_free_ char *wanted = xasprintf("\"sim.slipway.dev/do\":\"%s\"", words[i][1]);
+        _cleanup_free_ char *wanted = xasprintf(
+            "[{\"op\":\"test\",\"path\":\"/status/nodeInfo/bootID\",\"value\":\"boot-1\"},{\"op\":"
+            "\"add\",\"path\":\"/metadata/annotations/sim.slipway.dev~1do\",\"value\":\"%s\"}]",
+            words[i][1]);
         f->ends = 0;
         start(f, words[i][0], "{\"sim\":{}}");
         assert_null(end_of(f));
         assert_string_equal(script_last(f->script)->method, "PATCH");
         assert_string_equal(script_last(f->script)->path, "/api/v1/nodes/w1?fieldManager=slipway");
-        assert_non_null(strstr(script_last(f->script)->body, wanted));
+        assert_string_equal(script_last(f->script)->body, wanted);
     }
 }
 
@@ -255,7 +311,11 @@ static void a_machine_that_is_being_asked_when_it_is_over(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         REAL_TEST(a_command_that_ends_well),
+        REAL_TEST(a_service_is_told_what_it_is_about),
+        REAL_TEST(a_service_that_refuses_says_why),
+        VIRTUAL_TEST(services_have_to_be_allowed),
         REAL_TEST(it_knows_what_it_is_about),
+        REAL_TEST(it_gets_every_argument),
         REAL_TEST(a_command_that_fails_says_why),
         REAL_TEST(a_command_that_fails_and_says_nothing),
         REAL_TEST(what_it_says_is_made_fit_to_be_shown),

@@ -1,94 +1,33 @@
 /* Tests of src/controller/policies.c: which policies there are, and what is kept for each. */
 #include "controller/policies.h"
 
-#include "support/keeper_world.h"
+#include <sys/mman.h>
+#include <unistd.h>
 
-struct fixture {
-    struct pool *pool;
-    struct cluster cluster;
-    struct store *maps, *policies;
-    struct policies *p;
-    struct log log;
-    unsigned replaced;
-    int version;
-};
+#include "base/timefmt.h"
+#include "engine/stop.h"
 
-static void on_reply(void *arg, const struct keeper_reply *reply) {
-    (void)arg, (void)reply;
-}
-
-static void on_replaced(void *arg, const struct keeper *k) {
-    assert_non_null(k);
-    ((struct fixture *)arg)->replaced++;
-}
+#include "support/policy_world.h"
 
 static int setup(void **state) {
-    struct fixture *f = xnew(struct fixture);
-    f->pool = pool_new(type_drop);
-    cluster_init(&f->cluster, f->pool);
-    f->maps = store_new(&kind_config_map, f->pool);
-    f->policies = store_new(&kind_policy, f->pool);
-    f->p = policies_new(&(struct policies_opts){
-        .keeper = {.ns = KW_NS, .forget = SEC(1800), .reply = on_reply},
-        .cluster = &f->cluster,
-        .maps = f->maps,
-        .policies = f->policies,
-        .log = &f->log,
-        .replaced = on_replaced,
-        .arg = f,
-    });
-    *state = f;
+    struct policy_world *w = xnew(struct policy_world);
+    pw_init(w);
+    *state = w;
     return 0;
 }
 
 static int teardown(void **state) {
-    struct fixture *f = *state;
-    policies_free(f->p);
-    store_free(f->maps);
-    store_free(f->policies);
-    cluster_done(&f->cluster);
-    assert_int_equal(pool_stats(f->pool).entries, 0);
-    pool_free(f->pool);
-    free(f);
+    pw_done(*state);
+    free(*state);
     return 0;
 }
 
 #define POLICIES_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-__attribute__((format(printf, 3, 4))) static void put(struct fixture *f, struct store *s,
-                                                      const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    json_t *doc = dw_vjson(fmt, ap);
-    va_end(ap);
-    json_object_set_new(json_object_get(doc, "metadata"), "resourceVersion",
-                        json_sprintf("%d", ++f->version));
-    assert_true(store_put(s, kw_decode(f->pool, store_kind(s), doc)));
-    json_decref(doc);
-}
-
-static void policy(struct fixture *f, const char *name, int generation, const char *pool) {
-    put(f, f->policies,
-        "{'metadata':{'name':'%s','uid':'uid-%s','generation':%d},'spec':{'nodeSelector':"
-        "{'matchLabels':{'pool':'%s'}},'maxUnavailable':2}}",
-        name, name, generation, pool);
-}
-
-static void record(struct fixture *f, const char *name, const char *slots) {
-    put(f, f->maps,
-        "{'metadata':{'namespace':'" KW_NS "','name':'slipway-slots-%s','labels':{'" SLOTS_LABEL
-        "':'%s'}},'data':{'slots':'%s'}}",
-        name, name, slots);
-}
-
-#define ONE_SLOT                                                                                   \
-    "{\\\"v\\\":1,\\\"fence\\\":1,\\\"slots\\\":[{\\\"id\\\":\\\"h\\\",\\\"node\\\":\\\"w1\\\","   \
-    "\\\"uid\\\":\\\"u\\\",\\\"operation\\\":\\\"Reboot\\\",\\\"by\\\":\\\"fleetlock\\\","         \
-    "\\\"state\\\":\\\"taken\\\",\\\"since\\\":\\\"2026-11-15T08:00:00Z\\\"}]}"
-#define NO_SLOT "{\\\"v\\\":1,\\\"fence\\\":1,\\\"slots\\\":[]}"
+#define ONE_SLOT PW_SLOT("w1", "fleetlock", "taken")
 
 /* "a b!": their names, those with a problem marked. Valid until the next call. */
-static const char *names(const struct fixture *f) {
+static const char *names(const struct policy_world *f) {
     static char text[128];
     size_t at = 0;
     text[0] = '\0';
@@ -102,9 +41,9 @@ static const char *names(const struct fixture *f) {
     return text;
 }
 
-static size_t policies_of(struct fixture *f, const char *pool, const char **first) {
-    put(f, f->cluster.nodes, "{'metadata':{'name':'n-%s','labels':{'pool':'%s'}}}", pool, pool);
+static size_t policies_of(struct policy_world *f, const char *pool, const char **first) {
     _cleanup_free_ char *name = xasprintf("n-%s", pool);
+    pw_node(f, name, pool);
     const struct policy_kept *k;
     size_t n = policies_find(f->p, cluster_node(&f->cluster, name), &k);
     *first = k ? k->name : "";
@@ -112,7 +51,7 @@ static size_t policies_of(struct fixture *f, const char *pool, const char **firs
 }
 
 static void without_any_there_is_the_built_in_one(void **state) {
-    struct fixture *f = *state;
+    struct policy_world *f = *state;
     const char *first;
     policies_look(f->p);
     policies_look(f->p);
@@ -120,7 +59,7 @@ static void without_any_there_is_the_built_in_one(void **state) {
     assert_true(policies_at(f->p, 0)->rules->builtin);
     assert_int_equal(policies_of(f, "x", &first), 1);
     assert_string_equal(first, "default");
-    policy(f, "b", 1, "b");
+    pw_policy(f, "b", 1, "b");
     policies_look(f->p);
     assert_string_equal(names(f), "b"); /* whoever writes one means what it says */
     assert_int_equal(f->replaced, 1);
@@ -130,17 +69,17 @@ static void without_any_there_is_the_built_in_one(void **state) {
 }
 
 static void one_that_has_not_changed_keeps_its_keeper(void **state) {
-    struct fixture *f = *state;
-    policy(f, "b", 1, "b");
-    policy(f, "a", 1, "a");
+    struct policy_world *f = *state;
+    pw_policy(f, "b", 1, "b");
+    pw_policy(f, "a", 1, "a");
     policies_look(f->p);
     assert_string_equal(names(f), "a b");
     const struct keeper *a = policies_at(f->p, 0)->keeper, *b = policies_at(f->p, 1)->keeper;
-    policy(f, "a", 1, "a"); /* its status was written */
+    pw_policy(f, "a", 1, "a"); /* its status was written */
     policies_look(f->p);
     assert_ptr_equal(policies_at(f->p, 0)->keeper, a);
     assert_int_equal(f->replaced, 0);
-    policy(f, "a", 2, "c");
+    pw_policy(f, "a", 2, "c");
     policies_look(f->p);
     assert_int_equal(f->replaced, 1);
     assert_ptr_equal(policies_at(f->p, 1)->keeper, b);
@@ -151,55 +90,137 @@ static void one_that_has_not_changed_keeps_its_keeper(void **state) {
 }
 
 static void a_node_of_several(void **state) {
-    struct fixture *f = *state;
+    struct policy_world *f = *state;
     const char *first;
-    policy(f, "b", 1, "x");
-    policy(f, "a", 1, "x");
+    pw_policy(f, "b", 1, "x");
+    pw_policy(f, "a", 1, "x");
     policies_look(f->p);
+    assert_null(policies_shared(f->p, policies_at(f->p, 0)));
     assert_int_equal(policies_of(f, "x", &first), 2);
     assert_string_equal(first, "a");
+    static const char *const more[] = {"w3", "w2", "w1"};
+    for (size_t i = 0; i < ARRAY_LEN(more); i++)
+        pw_node(f, more[i], "x");
+    pw_node(f, "w4", "y");
+    _cleanup_free_ char *a = policies_shared(f->p, policies_at(f->p, 0)),
+                        *b = policies_shared(f->p, policies_at(f->p, 1));
+    assert_string_equal(a,
+                        "policy b has nodes of it, too, and nobody decides for them: n-x, w1, w2 "
+                        "and 1 more");
+    assert_true(str_starts(b, "policy a has nodes of it, too"));
 }
 
 static void one_that_cannot_be_used_has_a_problem(void **state) {
-    struct fixture *f = *state;
-    put(f, f->policies,
-        "{'metadata':{'name':'a','uid':'u','generation':1},'spec':{'nodeSelector':{},"
-        "'maxUnavailable':'many'}}");
+    struct policy_world *f = *state;
+    pw_put(f, f->policies,
+           "{'metadata':{'name':'a','uid':'u','generation':1},'spec':{'nodeSelector':{},"
+           "'maxUnavailable':'many'}}");
     policies_look(f->p);
     assert_string_equal(names(f), "a!");
     assert_non_null(strstr(policies_at(f->p, 0)->problem, "spec.maxUnavailable"));
     policies_lead(f->p, 3);
     policies_follow(f->p);
-    policy(f, "a", 2, "a");
+    pw_policy(f, "a", 2, "a");
     policies_look(f->p);
     assert_string_equal(names(f), "a");
 }
 
+/* No other policy decides for a node that one has which cannot be used; where its selector cannot
+ * be read, for no node at all. */
+static void one_that_cannot_be_used_keeps_its_nodes(void **state) {
+    struct policy_world *f = *state;
+    const char *first;
+    pw_policy(f, "b", 1, "b");
+    pw_put(f, f->policies,
+           "{'metadata':{'name':'a','uid':'u','generation':1},'spec':{'nodeSelector':"
+           "{'matchLabels':{'pool':'c'}},'maxUnavailable':'many'}}");
+    policies_look(f->p);
+    assert_int_equal(policies_of(f, "c", &first), 0);
+    assert_string_equal(policies_unusable(f->p, cluster_node(&f->cluster, "n-c"))->name, "a");
+    assert_int_equal(policies_of(f, "b", &first), 1);
+    assert_null(policies_unusable(f->p, cluster_node(&f->cluster, "n-b")));
+    pw_put(f, f->policies,
+           "{'metadata':{'name':'a','uid':'u','generation':2},'unread':'number out of range'}");
+    policies_look(f->p);
+    assert_string_equal(names(f), "a! b");
+    assert_string_equal(policies_at(f->p, 0)->problem, "number out of range");
+    assert_int_equal(policies_of(f, "b", &first), 0);
+    assert_string_equal(policies_unusable(f->p, cluster_node(&f->cluster, "n-b"))->name, "a");
+}
+
+/* Nobody gets a slot of one that could vanish, with it the finalizer that comes too late. */
+static void one_that_could_vanish(void **state) {
+    struct policy_world *f = *state;
+    policies_look(f->p);
+    assert_null(policies_unguarded(f->p, policies_at(f->p, 0)->keeper)); /* the built-in one */
+    pw_policy(f, "a", 1, "a");
+    policies_look(f->p);
+    const struct keeper *k = policies_at(f->p, 0)->keeper;
+    assert_non_null(policies_unguarded(f->p, k));
+    pw_put(f, f->policies,
+           "{'metadata':{'name':'a','uid':'uid-a','generation':1,'finalizers':["
+           "'slipway.dev/policy']},'spec':{'nodeSelector':{'matchLabels':{'pool':'a'}}}}");
+    policies_look(f->p);
+    assert_ptr_equal(policies_at(f->p, 0)->keeper, k);
+    assert_null(policies_unguarded(f->p, k));
+}
+
+/* Nobody mends one that is being deleted: who holds its slots gives them back, and it goes. */
+static void one_that_cannot_be_used_may_be_deleted(void **state) {
+    struct policy_world *f = *state;
+    pw_put(f, f->policies,
+           "{'metadata':{'name':'a','uid':'u','generation':1,'finalizers':['slipway.dev/policy'],"
+           "'deletionTimestamp':'2026-11-15T07:00:00Z'},'spec':{'nodeSelector':{},"
+           "'maxUnavailable':'many'}}");
+    pw_record(f, "a", ONE_SLOT);
+    pw_step(f);
+    assert_string_equal(names(f), "a");
+    assert_string_equal(policies_slot(f->p, "w1")->by, "fleetlock");
+    assert_int_equal(keeper_limit(policies_at(f->p, 0)->keeper), 0);
+}
+
 /* Its slots are seen to until nobody holds one; nobody gets one, and no node is of it. */
 static void what_is_left_of_one_that_is_gone(void **state) {
-    struct fixture *f = *state;
+    struct policy_world *f = *state;
     const char *first;
-    policy(f, "a", 1, "a");
-    record(f, "a", NO_SLOT);
-    record(f, "old", ONE_SLOT);
-    record(f, "older", NO_SLOT);
+    pw_policy(f, "a", 1, "a");
+    pw_record(f, "a", PW_NO_SLOT);
+    pw_record(f, "old", ONE_SLOT);
+    pw_record(f, "older", PW_NO_SLOT);
     policies_look(f->p);
     assert_string_equal(names(f), "a old");
     assert_true(policies_at(f->p, 1)->rules->ends);
     assert_int_equal(keeper_limit(policies_at(f->p, 1)->keeper), 0);
     assert_int_equal(policies_of(f, "a", &first), 1);
-    record(f, "old", NO_SLOT);
+    pw_record(
+        f, "old",
+        "{\\\"v\\\":1,\\\"fence\\\":1,\\\"slots\\\":[],\\\"waiting\\\":[{\\\"node\\\":\\\"w1\\\","
+        "\\\"operation\\\":\\\"Reboot\\\",\\\"by\\\":\\\"fleetlock\\\"}]}");
+    policies_look(f->p);
+    assert_string_equal(names(f), "a old"); /* until they are told that nobody gets one */
+    pw_record(f, "old", PW_NO_SLOT);
+    policies_look(f->p);
+    assert_string_equal(names(f), "a");
+}
+
+/* The stop of everything has the label of records, too. */
+static void the_stop_is_no_policy(void **state) {
+    struct policy_world *f = *state;
+    pw_policy(f, "a", 1, "a");
+    pw_put(f, f->maps,
+           "{'metadata':{'namespace':'" KW_NS "','name':'" STOP_MAP "','labels':{'" SLOTS_LABEL
+           "':''}},'data':{'" STOP_KEY "':'?'}}");
     policies_look(f->p);
     assert_string_equal(names(f), "a");
 }
 
 static void all_of_them_lead_or_none(void **state) {
-    struct fixture *f = *state;
-    policy(f, "a", 1, "a");
+    struct policy_world *f = *state;
+    pw_policy(f, "a", 1, "a");
     policies_look(f->p);
     assert_null(keeper_drain(policies_at(f->p, 0)->keeper));
     policies_lead(f->p, 3);
-    policy(f, "b", 1, "b"); /* also one that comes later */
+    pw_policy(f, "b", 1, "b"); /* also one that comes later */
     policies_look(f->p);
     for (size_t i = 0; i < 2; i++)
         assert_non_null(keeper_drain(policies_at(f->p, i)->keeper));
@@ -208,14 +229,155 @@ static void all_of_them_lead_or_none(void **state) {
         assert_null(keeper_drain(policies_at(f->p, i)->keeper));
 }
 
+/* --- whose a node and a maintenance are --- */
+
+static void who_holds_a_slot(void **state) {
+    struct policy_world *f = *state;
+    pw_policy(f, "a", 1, "a");
+    pw_policy(f, "b", 1, "b");
+    pw_record(f, "b", ONE_SLOT);
+    policies_look(f->p);
+    assert_null(policies_slot(f->p, "w1")); /* no record was looked at yet */
+    assert_false(policies_slots_known(f->p));
+    pw_step(f);
+    assert_false(policies_slots_known(f->p)); /* that of a is being read */
+    pw_record(f, "a", "");
+    pw_step(f);
+    assert_true(policies_slots_known(f->p));
+    assert_string_equal(policies_slot(f->p, "w1")->by, "fleetlock");
+    assert_null(policies_slot(f->p, "w2"));
+    /* No policy has it, and still it is heard; and when another one has it, by the same. */
+    assert_string_equal(policies_asked(f->p, "w1")->name, "b");
+    assert_null(policies_asked(f->p, "w2"));
+    pw_node(f, "w1", "a");
+    pw_node(f, "w2", "a");
+    assert_string_equal(policies_asked(f->p, "w1")->name, "b");
+    assert_string_equal(policies_asked(f->p, "w2")->name, "a");
+}
+
+static const struct maintenance *maintenance(struct policy_world *f, const char *node,
+                                             const char *policy) {
+    pw_put(f, f->maintenances,
+           "{'metadata':{'name':'m1','uid':'um1'},'spec':{'node':'%s','operation':'Reboot'%s%s%s}}",
+           node, *policy ? ",'policy':'" : "", policy, *policy ? "'" : "");
+    return (const struct maintenance *)store_get(f->maintenances, NULL, "m1");
+}
+
+/* The name of the policy that sees to it; "" when none does. */
+static const char *owner(const struct policy_world *f, const struct maintenance *m) {
+    const char *found = "";
+    for (size_t i = 0; i < policies_len(f->p); i++) {
+        const struct policy_kept *k = policies_at(f->p, i);
+        if (!k->keeper || !policies_owns(f->p, k->keeper, m))
+            continue;
+        assert_string_equal(found, ""); /* never two */
+        found = k->name;
+    }
+    return found;
+}
+
+static void the_policy_of_its_node_sees_to_a_maintenance(void **state) {
+    struct policy_world *f = *state;
+    pw_policy(f, "a", 1, "a");
+    pw_policy(f, "b", 1, "b");
+    pw_node(f, "w1", "b");
+    policies_look(f->p);
+    const struct maintenance *m = maintenance(f, "w1", "");
+    assert_string_equal(owner(f, m), "b");
+    assert_null(policies_unclear(f->p, m));
+    assert_null(policies_unclear(f->p, maintenance(f, "w1", "b")));
+    assert_string_equal(policies_unclear(f->p, maintenance(f, "w1", "a")),
+                        "another policy than its own has its node");
+}
+
+static void the_one_with_its_slot_sees_to_it_to_the_end(void **state) {
+    struct policy_world *f = *state;
+    pw_policy(f, "a", 1, "a");
+    pw_policy(f, "b", 1, "b");
+    pw_node(f, "w1", "a"); /* it was b's before */
+    pw_record(f, "b", PW_SLOT("w1", "maintenance/m1", "taken"));
+    pw_step(f);
+    assert_string_equal(owner(f, maintenance(f, "w1", "")), "b");
+}
+
+/* Of a node without exactly one policy the first one says so, once it is known that nobody has a
+ * slot for it. */
+static void one_speaks_for_those_that_nobody_has(void **state) {
+    static const char *const nodes[] = {"none", "gone", "both"};
+    struct policy_world *f = *state;
+    pw_policy(f, "a", 1, "x");
+    pw_policy(f, "b", 1, "x");
+    pw_node(f, "both", "x");
+    pw_node(f, "none", "y");
+    policies_look(f->p);
+    for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
+        assert_string_equal(owner(f, maintenance(f, nodes[i], "")), "");
+    pw_record(f, "a", PW_NO_SLOT);
+    pw_record(f, "b", PW_NO_SLOT);
+    pw_step(f);
+    for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
+        assert_string_equal(owner(f, maintenance(f, nodes[i], "")), "a");
+    assert_string_equal(policies_unclear(f->p, maintenance(f, "both", "")),
+                        "more than one policy has its node");
+    assert_string_equal(policies_unclear(f->p, maintenance(f, "none", "")),
+                        "no policy has its node");
+    assert_null(policies_unclear(f->p, maintenance(f, "gone", "")));
+}
+
+/* What the log has got. */
+static char *logged(const struct policy_world *f) {
+    char text[4096];
+    ssize_t n = pread(f->log.fd, text, sizeof text - 1, 0);
+    assert_true(n >= 0);
+    text[n] = '\0';
+    return xstrdup(text);
+}
+
+static void step(struct policy_world *f) {
+    struct actions out = ACTIONS_INIT;
+    policies_look(f->p);
+    keeper_poke(policies_at(f->p, 0)->keeper, NULL, NULL, NULL);
+    keeper_step(policies_at(f->p, 0)->keeper, (struct now){SEC(1000), SEC(1000)}, &out);
+    policies_say(f->p);
+    policies_say(f->p); /* once is enough */
+    actions_done(&out);
+}
+
+static void a_record_that_cannot_be_read_is_said(void **state) {
+    struct policy_world *f = *state;
+    f->log = (struct log){.level = LOG_INFO, .fd = memfd_create("log", 0)};
+    pw_policy(f, "a", 1, "a");
+    pw_record(f, "a", "{\\\"v\\\":99}");
+    step(f);
+    _cleanup_free_ char *first = logged(f);
+    const char *said = strstr(first, "policy a: its record of slots (ConfigMap slipway-slots-a) "
+                                     "cannot be read: ");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "policy a: its record"));
+    pw_record(f, "a", PW_NO_SLOT);
+    step(f);
+    _cleanup_free_ char *second = logged(f);
+    assert_non_null(strstr(second, "policy a: its record of slots can be read again"));
+    close(f->log.fd);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         POLICIES_TEST(without_any_there_is_the_built_in_one),
         POLICIES_TEST(one_that_has_not_changed_keeps_its_keeper),
         POLICIES_TEST(a_node_of_several),
         POLICIES_TEST(one_that_cannot_be_used_has_a_problem),
+        POLICIES_TEST(one_that_cannot_be_used_keeps_its_nodes),
+        POLICIES_TEST(one_that_could_vanish),
+        POLICIES_TEST(one_that_cannot_be_used_may_be_deleted),
         POLICIES_TEST(what_is_left_of_one_that_is_gone),
+        POLICIES_TEST(the_stop_is_no_policy),
         POLICIES_TEST(all_of_them_lead_or_none),
+        POLICIES_TEST(who_holds_a_slot),
+        POLICIES_TEST(the_policy_of_its_node_sees_to_a_maintenance),
+        POLICIES_TEST(the_one_with_its_slot_sees_to_it_to_the_end),
+        POLICIES_TEST(one_speaks_for_those_that_nobody_has),
+        POLICIES_TEST(a_record_that_cannot_be_read_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

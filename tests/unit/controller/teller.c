@@ -1,0 +1,161 @@
+/* Tests of src/controller/teller.c: who hears of what. The words are others'. */
+#include "controller/teller.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "engine/reason.h"
+#include "support/policy_world.h"
+
+struct fixture {
+    struct policy_world w;
+    struct loop *loop;
+    struct metrics *metrics;
+    struct teller *t;
+    char path[32]; /* of the audit log */
+    unsigned sent; /* Events */
+};
+
+static void on_send(void *arg, const struct action *a) {
+    assert_true(a->kind == &kind_event);
+    ((struct fixture *)arg)->sent++;
+}
+
+static int setup(void **state) {
+    struct fixture *f = xnew(struct fixture);
+    pw_init(&f->w);
+    f->loop = loop_new_virtual(SEC(1794729600));
+    f->metrics = metrics_new(0);
+    strcpy(f->path, "/tmp/teller-XXXXXX");
+    close(mkstemp(f->path));
+    assert_int_equal(teller_new(&(struct teller_opts){.loop = f->loop,
+                                                      .log = &f->w.log,
+                                                      .metrics = f->metrics,
+                                                      .audit = f->path,
+                                                      .identity = "me",
+                                                      .policies = f->w.p,
+                                                      .pods = f->w.cluster.pods,
+                                                      .maintenances = f->w.maintenances,
+                                                      .send = on_send,
+                                                      .arg = f},
+                                &f->t, NULL),
+                     0);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    teller_free(f->t);
+    metrics_free(f->metrics);
+    loop_free(f->loop);
+    unlink(f->path);
+    pw_done(&f->w);
+    free(f);
+    return 0;
+}
+
+#define TELLER_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+/* Whether the audit log has that. */
+static bool has_audit(const struct fixture *f, const char *text) {
+    char all[4096];
+    int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = read(fd, all, sizeof all - 1);
+    close(fd);
+    assert_true(n >= 0);
+    all[n] = '\0';
+    return strstr(all, text);
+}
+
+static bool has_metric(const struct fixture *f, const char *line) {
+    _cleanup_str_ struct str out = STR_INIT;
+    metrics_write(f->metrics, false, &out);
+    return strstr(str_get(&out), line);
+}
+
+static void a_note_of_a_slot_goes_to_all(void **state) {
+    struct fixture *f = *state;
+    teller_note(f->t, &(struct keeper_note){.policy = "default",
+                                            .node = "w1",
+                                            .by = "fleetlock",
+                                            .operation = "Reboot",
+                                            .reason = REASON_SLOT_TAKEN,
+                                            .text = "holds a slot",
+                                            .moves = true,
+                                            .from = MAINT_QUEUED,
+                                            .to = MAINT_DRAINING});
+    assert_true(has_audit(f, "\"action\":\"SlotTaken\""));
+    assert_true(
+        has_metric(f, "slipway_transitions_total{policy=\"default\",reason=\"SlotTaken\"} 1"));
+    assert_int_equal(f->sent, 1);
+}
+
+/* A write is done for whoever holds the slot of the node, or of the pod's node. */
+static void a_write_is_somebodys(void **state) {
+    struct fixture *f = *state;
+    struct answer done = {.outcome = KUBE_OK, .code = 201};
+    pw_record(&f->w, "default", PW_SLOT("w1", "fleetlock", "taken"));
+    pw_step(&f->w);
+    pw_put(&f->w, f->w.cluster.pods,
+           "{'metadata':{'namespace':'ns','name':'p'},'spec':{'nodeName':'w1'}}");
+    teller_action(
+        f->t,
+        &(struct action){
+            .verb = ACTION_EVICT, .kind = &kind_pod, .ns = "ns", .name = "p", .grace = -1},
+        &done);
+    assert_true(has_audit(f, "\"actor\":\"fleetlock\",\"action\":\"evict\""));
+    teller_action(
+        f->t,
+        &(struct action){
+            .verb = ACTION_PATCH, .kind = &kind_node, .name = "w2", .body = "{}", .grace = -1},
+        &done);
+    assert_true(has_audit(f, "\"object\":\"nodes/w2\""));
+    assert_false(has_audit(f, "\"actor\":\"fleetlock\",\"action\":\"patch\""));
+}
+
+static void one_replica_sends_the_event(void **state) {
+    struct fixture *f = *state;
+    teller_node(f->t, "w1", REASON_RIVAL_AT_WORK, "has another manager at work", false);
+    assert_int_equal(f->sent, 0);
+    teller_node(f->t, "w1", REASON_RIVAL_AT_WORK, "has another manager at work", true);
+    assert_int_equal(f->sent, 1);
+}
+
+static void what_is_denied_is_counted_only(void **state) {
+    struct fixture *f = *state;
+    struct keeper_reply full = {1, KEEPER_FULL, "other nodes rebooting"},
+                        go = {2, KEEPER_GO, "granted"};
+    struct teller_reply r = {
+        .api = FLEETLOCK_PRE_REBOOT, .peer = "10.0.0.7:1", .node = "w1", .reply = &full, .took = 5};
+    teller_reply(f->t, &r);
+    assert_false(has_audit(f, "w1"));
+    r.reply = &go;
+    teller_reply(f->t, &r);
+    assert_true(has_audit(f, "\"actor\":\"10.0.0.7:1\",\"action\":\"pre-reboot\""));
+    teller_answered(f->t, FLEETLOCK_PRE_REBOOT, FLEETLOCK_SLOTS_FULL, 404);
+    assert_true(has_metric(f, "kind=\"slots_full\""));
+}
+
+static void an_audit_log_that_cannot_be_had_is_an_error(void **state) {
+    struct fixture *f = *state;
+    struct teller *t = NULL;
+    assert_true(teller_new(&(struct teller_opts){.loop = f->loop,
+                                                 .audit = "/nowhere/audit",
+                                                 .identity = "me",
+                                                 .log = &f->w.log},
+                           &t, NULL) < 0);
+    assert_null(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TELLER_TEST(a_note_of_a_slot_goes_to_all),
+        TELLER_TEST(a_write_is_somebodys),
+        TELLER_TEST(one_replica_sends_the_event),
+        TELLER_TEST(what_is_denied_is_counted_only),
+        TELLER_TEST(an_audit_log_that_cannot_be_had_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
