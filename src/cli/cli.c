@@ -137,7 +137,8 @@ int cli_print_document(struct cli *cli, const struct str *json, const struct out
     return EXIT_DONE;
 }
 
-int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o) {
+int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o,
+                    int64_t now) {
     assert(!output_is_document(&o->format));
     if (o->format.kind == OUTPUT_NAME) {
         table_names(table, &cli->out.buf);
@@ -151,7 +152,7 @@ int cli_print_table(struct cli *cli, struct table *table, const struct output_op
                                     .color = cli->out.color,
                                     .glyphs = cli->out.tty,
                                     .utf8 = cli->out.utf8,
-                                    .now = cli_now(cli),
+                                    .now = now,
                                     .columns = cli->out.tty ? cli->out.columns : 0},
                &cli->out.buf);
     return EXIT_DONE;
@@ -273,7 +274,31 @@ static int check_args(struct cli *cli, int argc, char **argv) {
     return EXIT_DONE;
 }
 
-static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **argv) {
+static int count_before(const struct option_set *set, int argc, char *const *argv) {
+    struct options_walk walk = options_walk(set, argc, argv);
+    struct option_token token;
+    int n = 0;
+    while ((token = options_next(&walk)).kind != TOKEN_END)
+        n += token.kind == TOKEN_ARG && !walk.ended;
+    return n;
+}
+
+/* `drain --server w1`: what was meant for a node is the address, and the node is missing or the
+ * address is nobody's. */
+static void advise_server(struct cli *cli, const struct option_set *set) {
+    void *base = NULL;
+    const struct option *o = options_find(set, "server", strlen("server"), &base);
+    if (!o || !base || o->kind != OPTION_STRING)
+        return;
+    const char *server = *(const char **)((char *)base + o->offset);
+    if (!server || strchr(server, '/') || connection_is_address(server))
+        return;
+    cli_advise(cli, "\"%s\" was taken for the API server, as the value of --server.", server);
+    cli_advise(cli, "%s", o->advice);
+}
+
+/* `ahead` words stand before where the verb was. */
+static int run_verb(struct cli *cli, const struct verb *verb, int ahead, int argc, char **argv) {
     _cleanup_err_ struct err err = ERR_INIT;
     cli->verb = verb;
     if (verb->raw)
@@ -283,6 +308,8 @@ static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **a
     cli->opts = verb->opts_size ? arena_alloc(&cli->arena, verb->opts_size) : NULL;
     verb_option_set(verb, &cli->general, cli->opts, &set);
     verb_accept_connection(verb, cli->opts, &set);
+    set.bare_from = ahead;
+    cli->n_before = count_before(&set, argc, argv);
     if (options_parse(&set, argc, argv, cli->env, &cli->arena, &argc, &fault, &err))
         return bad_flags(cli, &fault, &err);
     settle(cli);
@@ -295,13 +322,16 @@ static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **a
         return EXIT_DONE;
     }
     int code = check_args(cli, argc, argv);
-    return code ? code : verb->run(cli, argc, argv);
+    code = code ? code : verb->run(cli, argc, argv);
+    if (code == EXIT_USAGE || code == EXIT_ACCESS)
+        advise_server(cli, &set);
+    return code;
 }
 
 static int dispatch(struct cli *cli, int argc, char **argv) {
     const struct verb *raw = argc ? verb_find(argv[0]) : NULL;
     if (raw && raw->raw)
-        return run_verb(cli, raw, argc - 1, argv + 1);
+        return run_verb(cli, raw, 0, argc - 1, argv + 1);
     int at = find_verb(argc, argv);
     if (at < 0)
         return run_no_verb(cli, argc, argv, at == -2);
@@ -314,7 +344,7 @@ static int dispatch(struct cli *cli, int argc, char **argv) {
         return cli_usage(cli, "unknown verb \"%s\"", name);
     }
     memmove(argv + at, argv + at + 1, (size_t)(argc - at - 1) * sizeof *argv);
-    return run_verb(cli, verb, argc - 1, argv);
+    return run_verb(cli, verb, at, argc - 1, argv);
 }
 
 /* ---- the process ---- */
@@ -333,6 +363,12 @@ static void keep_standard_streams(void) {
         }
 }
 
+/* A code that says what was found, not that looking failed. */
+static bool is_answer(int code) {
+    return code == EXIT_CHANGES || code == EXIT_BLOCKED || code == EXIT_REFUSED ||
+           code == EXIT_PARTIAL;
+}
+
 static int finish(struct cli *cli, int code) {
     _cleanup_err_ struct err err = ERR_INIT;
     size_t warnings = cli->warnings.seen.len;
@@ -345,6 +381,8 @@ static int finish(struct cli *cli, int code) {
         cli_error(cli, &err);
     if (r && !code)
         code = r == -EPIPE ? EXIT_SIGPIPE : EXIT_FAILED;
+    else if (r && r != -EPIPE && cli->verb && cli->verb->answers && is_answer(code))
+        code = EXIT_FAILED; /* nobody has read it */
     term_close(&cli->err, NULL);
     vec_done(&cli->warnings.seen);
     arena_done(&cli->arena);
@@ -379,6 +417,6 @@ int cli_main(int argc, char **argv, const char *commit) {
     int n = argc ? argc - 1 : 0;
     char **words = argc ? argv + 1 : argv;
     int code =
-        complete ? run_verb(&cli, verb_find("__complete"), n, words) : dispatch(&cli, n, words);
+        complete ? run_verb(&cli, verb_find("__complete"), 0, n, words) : dispatch(&cli, n, words);
     return finish(&cli, code);
 }

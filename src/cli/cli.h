@@ -26,7 +26,8 @@ struct cli {
     const char *prog;   /* what the user typed: "slipway" or "kubectl slipway" */
     const char *commit; /* of the source, "" when unknown */
     const struct verb *verb;
-    void *opts; /* the verb's options struct */
+    void *opts;   /* the verb's options struct */
+    int n_before; /* arguments that stood before "--"; all of them without it */
     struct general_opts general;
     struct term out, err;
     struct log log;     /* to standard error, by -v and -q */
@@ -67,8 +68,9 @@ int64_t cli_now(const struct cli *cli);
 
 /* The end of most reading verbs when people read: the table, a wide table or names, as asked for. A
  * format that is a document (output_is_document()) goes to cli_print_document() instead. Adds to
- * cli->out, returns the exit code. */
-int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o);
+ * cli->out, returns the exit code. Ages are counted from `now`: the clock of the server, which
+ * wrote the times. */
+int cli_print_table(struct cli *cli, struct table *table, const struct output_opts *o, int64_t now);
 /* json, yaml, jsonpath or custom-columns from a document, the text of an indented jsonw. */
 int cli_print_document(struct cli *cli, const struct str *json, const struct output_format *f,
                        bool no_headers);

@@ -28,10 +28,23 @@ static int refuse(struct cli *cli, const struct saved_plan *s, const char *path)
         cli_advise(cli, "%s", s->busy);
     if (s->foreign)
         cli_advise(cli, "Whatever has these names here, the plan was not made for it.");
+    else if (s->unread)
+        cli_advise(cli, "Its rules are not read, they may be anybody's: make it anew.");
     else
         cli_advise(cli, "Make it anew, or see '%s diff %s'; --anyway drains all the same.",
                    cli->prog, path);
     return rc;
+}
+
+/* Those that there still are, in the order of the plan; of the others it is said. */
+static size_t keep_names(struct cli *cli, struct saved_plan *s) {
+    size_t n = 0;
+    for (size_t i = 0; i < s->file.n; i++)
+        if (s->gone[i])
+            cli_advise(cli, "node %s of the plan is gone: it is left out", s->names[i]);
+        else
+            s->names[n++] = s->names[i];
+    return n;
 }
 
 static int run(struct cli *cli, int argc, char **argv) {
@@ -40,8 +53,11 @@ static int run(struct cli *cli, int argc, char **argv) {
     struct saved_plan s;
     (void)argc;
     int rc = saved_plan_check(cli, argv[0], &o->drain.connection, &s);
-    if (!rc && s.n_changes && (!o->anyway || s.foreign))
+    if (!rc && s.n_changes && (!o->anyway || s.foreign || s.unread))
         rc = refuse(cli, &s, argv[0]);
+    size_t n = rc ? 0 : keep_names(cli, &s);
+    if (!rc && !n)
+        rc = cli_fail(cli, EXIT_REFUSED, "%s: no node of the plan exists any more", argv[0]);
     if (!rc) {
         if (o->drain.target.reason)
             s.flags.target.reason = o->drain.target.reason;
@@ -53,7 +69,7 @@ static int run(struct cli *cli, int argc, char **argv) {
         s.flags.json = o->drain.json;
         cli->opts = &s.flags;
         cli->verb = drain;
-        rc = drain->run(cli, (int)s.file.n, (char **)s.names);
+        rc = drain->run(cli, (int)n, (char **)s.names);
     }
     saved_plan_done(&s);
     return rc;
@@ -73,9 +89,10 @@ const struct verb verb_apply = {
     .summary = "Carry out a plan that was saved",
     .args = "FILE",
     .text = "Drains the nodes of FILE, as {prog} plan --out has saved it, with the flags and in "
-            "the order of the plan. What the plan rests on is looked at first: when nodes or pods "
-            "have come or gone, or something else is true of a pod now, nothing is done; nor when "
-            "FILE or its rules were edited. A plan of another cluster is not carried out in any "
+            "the order of the plan. What the plan rests on is looked at first: when nodes, pods "
+            "or budgets have come or gone, or something else is true of them now, nothing is done; "
+            "nor when FILE or its rules were edited. {prog} diff shows what counts. A plan of "
+            "another cluster is not carried out in any "
             "case.\n"
             "\n"
             "A node that somebody drains already, or a drain that was killed has left behind, is "

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "cli/checks_read.h"
 #include "cli/finding_json.h"
+#include "cli/selected.h"
 #include "cli/session.h"
 #include "cli/target.h"
 #include "cli/verb.h"
@@ -20,6 +21,7 @@ struct checks_opts {
     struct connection_opts connection;
     struct output_opts output;
     int gate; /* enum check_when */
+    bool control_plane;
 };
 
 /* --- asking --- */
@@ -81,23 +83,29 @@ static void add_row(struct table *t, const struct check_finding *f, const char *
     table_str(t, f->hint);
 }
 
-/* Those that pass without a remark are one row, whatever the numbers in their sentences. */
+/* Those that pass without a remark are one row, whatever the numbers in their sentences; of one
+ * node the row has all of them. */
 static void add_passes(struct table *t, const struct report *rep, const struct check *check,
                        struct arena *arena) {
     VEC(const char *) nodes = VEC_INIT;
     const struct check_finding *any = NULL;
+    bool one = true; /* node */
+    _cleanup_str_ struct str evidence = STR_INIT;
     for (size_t i = 0; i < rep->found.n; i++) {
         const struct check_finding *f = &rep->found.list[i];
         if (f->check != check || f->verdict != CHECK_PASS || f->code != BLOCKER_CODES)
             continue;
+        one = one && (!any || str_same(any->node, f->node));
         any = f;
         *vec_push(&nodes) = f->node;
+        if (one)
+            str_addf(&evidence, "%s%s", evidence.len ? "; " : "", f->evidence);
     }
     if (any) {
         _cleanup_str_ struct str folded = STR_INIT;
         nodeset_fold(nodes.p, nodes.len, &folded);
         add_row(t, any, str_get(&folded),
-                nodes.len == 1 ? any->evidence : "nothing that stands in the way", arena);
+                one ? str_get(&evidence) : "nothing that stands in the way", arena);
     }
     vec_done(&nodes);
 }
@@ -155,7 +163,7 @@ static int print_table(struct session *s, const struct report *rep, const struct
         table_str(t, "-");
         table_str(t, presence_text(c, &rep->found.states[i], arena));
     }
-    return cli_print_table(s->cli, t, &o->output);
+    return cli_print_table(s->cli, t, &o->output, session_now(s));
 }
 
 /* --- documents --- */
@@ -206,13 +214,14 @@ static int pick_nodes(struct session *s, const struct store *nodes, const struct
     if (rc || t->names.len)
         return rc;
     size_t n = 0;
+    struct selected selected;
     _cleanup_free_ const struct object **all = store_sorted(nodes, &n);
+    selected_init(&selected, o->output.selector, o->control_plane || !o->output.selector);
     for (size_t i = 0; i < n; i++)
-        if (!o->output.selector || requirements_match(selector.list, all[i]->meta.labels))
+        if ((!o->output.selector || requirements_match(selector.list, all[i]->meta.labels)) &&
+            selected_takes(&selected, (const struct node *)all[i]))
             *vec_push(&rep->nodes) = all[i]->meta.name;
-    if (!rep->nodes.len && o->output.selector)
-        return cli_fail(s->cli, EXIT_FAILED, "no node was found with the labels %s",
-                        o->output.selector);
+    selected_end(&selected, s->cli);
     return 0;
 }
 
@@ -230,7 +239,9 @@ static int run_session(struct session *s, const struct checks_opts *o, const str
     int rc = session_sync(s);
     if (!rc)
         rc = pick_nodes(s, nodes, o, t, &rep);
-    if (!rc) {
+    if (!rc && !rep.nodes.len) {
+        cli_note(s->cli, "No nodes found"); /* as in plan: nothing that could be in the way */
+    } else if (!rc) {
         checks_read(&r, s, &(struct checks_read_opts){.nodes = nodes, .remarks = true});
         ask(&r, o, cli_now(s->cli), &rep);
         rc = output_is_document(&o->output.format) ? print_document(s, &rep, o)
@@ -314,6 +325,7 @@ static const struct option_group own_options = {
          .arg = "SELECTOR",
          .help = "The nodes that have these labels, instead of names: key=value,key!=value,"
                  "key in (a,b),!key"},
+        SELECTED_OPTION(offsetof(struct checks_opts, control_plane)),
         {0}}};
 
 const struct verb verb_checks = {
@@ -344,6 +356,7 @@ const struct verb verb_checks = {
                                               offsetof(struct checks_opts, connection)},
                                              {0}},
     .opts_size = sizeof(struct checks_opts),
+    .answers = true,
     .max_args = -1,
     .arg_hint = HINT_NODE,
     .exits = (const enum exit_code[]){EXIT_BLOCKED, EXIT_ACCESS, EXIT_REFUSED, 0},

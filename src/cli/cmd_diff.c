@@ -1,4 +1,6 @@
 /* The verb `diff`: what has changed since a plan was saved. */
+#include <string.h>
+
 #include "cli/plan_file.h"
 #include "cli/verb.h"
 
@@ -13,7 +15,12 @@ static int run(struct cli *cli, int argc, char **argv) {
     (void)argc;
     int rc = saved_plan_check(cli, argv[0], &o->connection, &s);
     if (!rc) {
-        str_addn(&cli->out.buf, str_get(&s.changes), s.changes.len);
+        for (const char *line = str_get(&s.changes); *line;) {
+            size_t len = strcspn(line, "\n");
+            term_text(&cli->out, arena_strndup(&cli->arena, line, len));
+            term_printf(&cli->out, "\n");
+            line += len + (line[len] == '\n');
+        }
         if (!s.n_changes)
             cli_note(cli, "Nothing has changed since %s", s.file.made);
         rc = s.n_changes && o->detailed ? EXIT_CHANGES : EXIT_DONE;
@@ -36,8 +43,11 @@ const struct verb verb_diff = {
     .summary = "Show what has changed since a plan was saved",
     .args = "FILE",
     .text = "Plans again what is in FILE, as {prog} plan --out has saved it, and shows a line for "
-            "everything that the plan rests on and that is not as it was: nodes and pods that are "
-            "gone (-), pods that have come (+), pods of which something else is true now (~).",
+            "everything that the plan rests on and that is not as it was: nodes, pods and budgets "
+            "that are gone (-) or have come (+), or are others (~): something else is true of a "
+            "pod, a check says another word, a budget asks for something else. What comes and goes "
+            "by itself is none: a pod that its controller has made anew on the node, how much a "
+            "budget allows just now.",
     .examples = {{"Is last evening's plan still good?", "diff plan.json"},
                  {"The same in a script", "diff plan.json --detailed-exitcode"},
                  {"In another cluster", "diff plan.json --context staging"}},
@@ -45,6 +55,7 @@ const struct verb verb_diff = {
         (const struct verb_options[]){
             {&diff_options, 0}, {&connection_options, offsetof(struct diff_opts, connection)}, {0}},
     .opts_size = sizeof(struct diff_opts),
+    .answers = true,
     .min_args = 1,
     .max_args = 1,
     .arg_hint = HINT_FILE,

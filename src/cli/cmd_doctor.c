@@ -17,7 +17,7 @@ struct doctor_opts {
 
 enum {
     LEFTOVERS_SHOWN = 10, /* in text */
-    UNREAD_MAX = 8,       /* kinds that doctor can do without */
+    UNREAD_MAX = 12,      /* kinds that doctor can do without */
 };
 
 struct doctor {
@@ -42,22 +42,29 @@ struct doctor {
 /* What the cluster has; each store may be missing for want of permission. */
 struct stores {
     struct store *nodes, *pods, *budgets, *replica_sets, *deployments, *stateful_sets, *volumes,
-        *claims, *classes, *namespaces;
+        *claims, *classes, *namespaces, *jobs, *quotas, *accounts, *attachments;
     struct {
-        bool nodes, replica_sets, deployments, stateful_sets, volumes, claims, classes, namespaces;
+        bool nodes, replica_sets, deployments, stateful_sets, volumes, claims, classes, namespaces,
+            jobs, quotas, accounts, attachments;
     } no;
 };
 
 static void feed(struct session *s, struct store **store, const struct kind *kind,
                  const char *without, bool *missing) {
-    *store = session_feed(s, kind, &(struct session_feed){.without = without, .missing = missing});
+    *store = session_feed(s, kind,
+                          &(struct session_feed){.without = without,
+                                                 .missing = missing,
+                                                 .optional = kind == &kind_resource_quota});
 }
 
 static void feed_all(struct session *s, struct stores *t) {
     static const char owners[] = "what Deployments and StatefulSets say is not looked at",
                       room[] = "whether pods find room elsewhere is not looked at",
                       volumes[] = "local volumes are not looked at",
-                      classes[] = "claims that are not bound yet are not looked at";
+                      classes[] = "claims that are not bound yet are not looked at",
+                      jobs[] = "Jobs that a drain would make fail are not looked for",
+                      attached[] = "volumes that do not get off a node are not looked for",
+                      again[] = "pods that cannot be made again are not looked for";
     feed(s, &t->pods, &kind_pod, NULL, NULL);
     feed(s, &t->budgets, &kind_pdb, NULL, NULL);
     feed(s, &t->nodes, &kind_node, room, &t->no.nodes);
@@ -68,6 +75,10 @@ static void feed_all(struct session *s, struct stores *t) {
     feed(s, &t->claims, &kind_pvc, volumes, &t->no.claims);
     feed(s, &t->classes, &kind_storage_class, classes, &t->no.classes);
     feed(s, &t->namespaces, &kind_namespace, room, &t->no.namespaces);
+    feed(s, &t->jobs, &kind_job, jobs, &t->no.jobs);
+    feed(s, &t->quotas, &kind_resource_quota, again, &t->no.quotas);
+    feed(s, &t->accounts, &kind_service_account, again, &t->no.accounts);
+    feed(s, &t->attachments, &kind_volume_attachment, attached, &t->no.attachments);
 }
 
 /* As a plan names them. */
@@ -84,6 +95,10 @@ static void note_unread(struct doctor *d, const struct stores *t) {
         {t->no.claims, &kind_pvc},
         {t->no.classes, &kind_storage_class},
         {t->no.namespaces, &kind_namespace},
+        {t->no.jobs, &kind_job},
+        {t->no.quotas, &kind_resource_quota},
+        {t->no.accounts, &kind_service_account},
+        {t->no.attachments, &kind_volume_attachment},
     };
     static_assert(ARRAY_LEN(rows) <= ARRAY_LEN(d->unread), "a place for each");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -120,6 +135,10 @@ static int look_at_workloads(struct doctor *d) {
         .claims = no_storage ? NULL : t.claims,
         .classes = t.no.classes ? NULL : t.classes,
         .namespaces = t.namespaces,
+        .jobs = t.no.jobs ? NULL : t.jobs,
+        .quotas = t.no.quotas ? NULL : t.quotas,
+        .accounts = t.no.accounts ? NULL : t.accounts,
+        .attachments = t.no.attachments ? NULL : t.attachments,
         .pool = t.no.nodes || t.no.namespaces ? NULL : s->conn.client.pool,
         .now = session_now(s),
     };
@@ -226,9 +245,10 @@ static int print(struct doctor *d) {
     }
     if (!d->looked)
         return EXIT_DONE;
-    _cleanup_table_ struct table *table = doctor_table(&d->lint);
+    _cleanup_table_ struct table *table = doctor_table(&report);
     return cli_print_table(cli, table,
-                           &(struct output_opts){.format = o->format, .no_headers = o->no_headers});
+                           &(struct output_opts){.format = o->format, .no_headers = o->no_headers},
+                           session_now(&d->session));
 }
 
 /* Worse ones come first. */
@@ -240,9 +260,8 @@ static int code_of(const struct doctor *d) {
         return EXIT_FAILED;
     if (!d->opts->detailed)
         return EXIT_DONE;
-    for (size_t i = 0; i < d->lint.n; i++)
-        if (lint_blocks(lint_row(d->lint.groups[i].cause)->effect))
-            return EXIT_BLOCKED;
+    if (d->lint.n_blocked)
+        return EXIT_BLOCKED;
     for (size_t i = 0; i < d->checks.n; i++)
         if (doctor_check_blocks(&d->checks.list[i]))
             return EXIT_BLOCKED;
@@ -262,8 +281,9 @@ static int examine(struct doctor *d) {
     if (!workloads && !d->opts->pdbs) {
         look_for_leftovers(d);
         look_for_left_behind(d);
-        ask_checks(d);
     }
+    if (!workloads) /* what they deny blocks a drain like anything else */
+        ask_checks(d);
     rc = print(d);
     rc = rc ? rc : code_of(d);
     return rc ? rc : workloads;
@@ -290,7 +310,9 @@ static const struct option own_rows[] = {
     {.name = "pdbs",
      .kind = OPTION_FLAG,
      .offset = FIELD(pdbs),
-     .help = "Look only for what would block a drain, not at the server and the permissions"},
+     .help =
+         "Look only for what would block a drain (budgets, workloads, pods, checks), not at the "
+         "server and the permissions"},
     {.name = "all",
      .kind = OPTION_FLAG,
      .offset = FIELD(all),
@@ -338,8 +360,8 @@ const struct verb verb_doctor = {
         "risk, the least risky first.\n"
         "\n"
         "Of each group the first three are shown, all of them with --all, -o wide and -o json. "
-        "Warnings do not change the exit status, unless --detailed-exitcode is given; something "
-        "bad ends in 1.",
+        "What is found about drains does not change the exit status, unless --detailed-exitcode is "
+        "given; something bad about the server or the permissions ends in 1.",
     .examples = {{"Check the current context's cluster", "doctor"},
                  {"Everything that would block a drain somewhere", "doctor --pdbs --all"},
                  {"In a script: would something block?",
@@ -349,6 +371,7 @@ const struct verb verb_doctor = {
                                               offsetof(struct doctor_opts, connection)},
                                              {0}},
     .opts_size = sizeof(struct doctor_opts),
+    .answers = true,
     .exits = (const enum exit_code[]){EXIT_CHANGES, EXIT_BLOCKED, EXIT_ACCESS, 0},
     .see_also = (const char *const[]){"why", "plan", NULL},
     .run = run,

@@ -1,7 +1,9 @@
-/* The verb `explain`: what a blocker's code means, how it is found, what to do. */
+/* The verb `explain`: what a blocker's code means, how it is found, what to do; and the states of
+ * maintenances. */
 #include "base/jsonw.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "cli/explain_states.h"
 #include "cli/text.h"
 #include "cli/verb.h"
 
@@ -9,6 +11,7 @@
 
 struct explain_opts {
     struct document_opts output;
+    bool dot;
 };
 
 static void write_code(struct jsonw *w, enum blocker_code code) {
@@ -40,8 +43,22 @@ static int print_document(struct cli *cli, const struct output_format *f, enum b
     return cli_print_document(cli, &json, f, true);
 }
 
+static int print_states(struct cli *cli, const struct explain_opts *o) {
+    if (output_is_document(&o->output.format))
+        return cli_usage(cli, "states are text, or a graph with --dot: -o is for codes");
+    if (o->dot)
+        explain_states_dot(&cli->out.buf);
+    else
+        explain_states(&cli->out.buf, text_width(cli->out.tty, cli->out.columns));
+    return EXIT_DONE;
+}
+
 static int run(struct cli *cli, int argc, char **argv) {
     const struct explain_opts *o = cli->opts;
+    if (argc && streq(argv[0], EXPLAIN_STATES))
+        return print_states(cli, o);
+    if (o->dot)
+        return cli_usage(cli, "--dot is for 'explain " EXPLAIN_STATES "'");
     enum blocker_code code = argc ? explain_find(argv[0]) : BLOCKER_CODES;
     if (argc && code == BLOCKER_CODES) /* the table of words has caught it */
         return cli_usage(cli, "there is no code \"%s\"", argv[0]);
@@ -55,20 +72,33 @@ static int run(struct cli *cli, int argc, char **argv) {
     return EXIT_DONE;
 }
 
+static const struct option_group own_options = {
+    "Options",
+    (const struct option[]){
+        {.name = "dot",
+         .kind = OPTION_FLAG,
+         .offset = offsetof(struct explain_opts, dot),
+         .help = "Of states: the graph, for dot(1) of Graphviz"},
+        {0},
+    },
+};
+
 const struct verb verb_explain = {
     .name = "explain",
     .summary = "Explain why something waits, by its code",
     .args = "[CODE]",
-    .text = "Whatever waits says why with a code, such as PDBNoBudget: in the lines and events of "
-            "a drain, in status and in why. This tells what a code means, how it is found, what to "
-            "do about it and what ends it. Without an argument all codes are listed. No cluster is "
-            "asked.",
+    .text =
+        "Whatever waits says why with a code, such as PDBNoBudget: in the lines and events of "
+        "a drain, in status and in why. This tells what a code means, how it is found, what to "
+        "do about it and what ends it. Without an argument all codes are listed. 'states' tells "
+        "the states of a Maintenance and of its slot instead, and what leads from each to the "
+        "next. No cluster is asked.",
     .examples = {{"All codes", "explain"},
                  {"What a code means and what to do", "explain PDBUnsatisfiable"},
-                 {"For a program", "explain -o json"}},
+                 {"The graph of the states", "explain states --dot | dot -Tsvg"}},
     .options =
-        (const struct verb_options[]){{&document_options, offsetof(struct explain_opts, output)},
-                                      {0}},
+        (const struct verb_options[]){
+            {&own_options, 0}, {&document_options, offsetof(struct explain_opts, output)}, {0}},
     .opts_size = sizeof(struct explain_opts),
     .max_args = 1,
     .arg_hint = HINT_WORDS,

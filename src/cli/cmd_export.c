@@ -157,8 +157,7 @@ static const struct thing {
     int (*print)(struct cli *cli, const struct export_opts *o);
 } things[] = {{"crds", print_crds}, {"zincati", print_zincati}};
 
-static const char *const thing_words[] = {"crds", NULL};
-static const char *const quiet_words[] = {"zincati", NULL};
+static const char *const thing_words[] = {"crds", "zincati", NULL};
 
 #define FIELD(member) offsetof(struct export_opts, member)
 static const struct option_group zincati_options = {
@@ -168,24 +167,21 @@ static const struct option_group zincati_options = {
                              .offset = FIELD(service),
                              .arg = "NAMESPACE/NAME",
                              .filled = true,
-                             .hidden = true,
                              .help = "The Service whose address it is"},
                             {.name = "https",
                              .kind = OPTION_FLAG,
                              .offset = FIELD(https),
-                             .hidden = true,
                              .help = "By HTTPS, which the Service must have a port for"},
                             {.name = "url",
                              .kind = OPTION_STRING,
                              .offset = FIELD(url),
                              .arg = "URL",
                              .filled = true,
-                             .hidden = true,
                              .help = "This address; no cluster is asked"},
                             {0}}};
 #undef FIELD
 
-/* The word is one of thing_words, or quiet: that was looked at before. */
+/* The word is one of thing_words: that was looked at before. */
 static int run(struct cli *cli, int argc, char **argv) {
     const struct export_opts *o = cli->opts;
     size_t i = 0;
@@ -198,21 +194,21 @@ static int run(struct cli *cli, int argc, char **argv) {
 const struct verb verb_export = {
     .name = "export",
     .summary = "Print what Slipway brings along for a cluster",
-    .args = "crds",
-    .text =
-        "Needs no cluster and changes nothing: it prints files that are in this program.\n"
-        "\n"
-        "  crds   definitions of the custom resources Policy, Maintenance and Rollout\n"
-        "\n"
-        "The custom resources are for the controller, which is not part of this release yet: "
-        "the API server takes and checks such objects once the definitions are installed, but "
-        "nothing obeys them so far. No other verb needs them. docs/resources.md describes every "
-        "field.\n"
-        "\n"
-        "YAML has one document for each object; -o json has one List.",
+    .args = "crds|zincati",
+    .text = "Changes nothing: it prints files that are in this program.\n"
+            "\n"
+            "  crds      definitions of Policy, Maintenance and Rollout; needs no cluster\n"
+            "  zincati   reboot-manager.toml for /etc/zincati/config.d/ of the hosts, with\n"
+            "            the address of the FleetLock Service filled in\n"
+            "\n"
+            "The custom resources are for the controller ('slipway install' prints what makes it "
+            "run); plan, drain, cordon and uncordon need none of them. docs/resources.md describes "
+            "every field.\n"
+            "\n"
+            "YAML has one document for each object; -o json has one List.",
     .examples = {{"Install the definitions", "export crds | kubectl apply -f -"},
                  {"See what would change", "export crds | kubectl diff -f -"},
-                 {"Their names", "export crds -o jsonpath='{.items[*].metadata.name}'"}},
+                 {"What a host needs to ask before it reboots", "export zincati"}},
     .options =
         (const struct verb_options[]){
             {&zincati_options, 0}, {&document_options, offsetof(struct export_opts, output)}, {0}},
@@ -221,7 +217,6 @@ const struct verb verb_export = {
     .max_args = 1,
     .arg_hint = HINT_WORDS,
     .arg_words = thing_words,
-    .quiet_words = quiet_words,
     .connection = offsetof(struct export_opts, connection),
     .see_also = (const char *const[]){"sim", "output", NULL},
     .run = run,

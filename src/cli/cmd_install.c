@@ -124,8 +124,16 @@ static const struct option_group own_options = {
 const struct verb verb_install = {
     .name = "install",
     .summary = "Print what makes the controller run in a cluster",
-    .text = "",
-    .examples = {{"Install it", "install --dry-run=client | kubectl apply -f -"}},
+    .text =
+        "Prints the objects with which the controller runs in a cluster: namespace, service "
+        "account with the least rights, definitions of the custom resources, Deployment, "
+        "Services and a budget for itself. With --dry-run=client no cluster is asked and nothing "
+        "is changed, which is the only way so far: kubectl applies it. docs/install.md goes "
+        "through it.",
+    .examples = {{"Install it", "install --dry-run=client | kubectl apply -f -"},
+                 {"See what would change", "install --dry-run=client | kubectl diff -f -"},
+                 {"With an image of your own",
+                  "install --dry-run=client --image example.com/slipway:1"}},
     .options =
         (const struct verb_options[]){
             {&own_options, 0},
@@ -133,6 +141,5 @@ const struct verb verb_install = {
             {&connection_options, offsetof(struct install_opts, connection)},
             {0}},
     .opts_size = sizeof(struct install_opts),
-    .hidden = true,
     .run = run,
 };

@@ -7,6 +7,7 @@
 #include "base/timefmt.h"
 #include "base/vec.h"
 #include "cli/session.h"
+#include "cli/stops.h"
 #include "cli/target.h"
 #include "cli/verb.h"
 #include "engine/keeper.h"
@@ -39,12 +40,15 @@ struct locks_run {
     const struct locks_opts *opts;
     struct target target;
     struct selector selector;
-    struct store *maps, *nodes, *policies, *events, *leases;
-    bool no_policies, no_events, no_leases; /* may not be read */
-    bool emitted;                           /* a document, before */
+    struct store *maps, *nodes, *policies, *maintenances, *events, *leases;
+    bool no_policies, no_maintenances, no_events, no_leases; /* may not be read */
+    struct store *kured, *plans; /* of others who may be at work, or NULL */
+    bool no_kured, no_plans;     /* may not be read */
+    bool emitted;                /* a document, before */
     struct table *table;
     struct loop_timer *timer; /* with -w: when to look again */
     VEC(struct shown) shown;
+    char *told; /* of what is paused */
 };
 
 /* --- which rows --- */
@@ -67,11 +71,14 @@ static bool wants_row(const struct locks_run *r, const struct lock_row *row) {
 }
 
 static void take(const struct locks_run *r, struct arena *arena, struct locks *out) {
-    struct locks_world w = {.maps = r->maps,
-                            .nodes = r->nodes,
-                            .policies = r->no_policies ? NULL : r->policies,
-                            .events = r->no_events ? NULL : r->events,
-                            .now = cli_now(r->session.cli)};
+    struct locks_world w = {
+        .maps = r->maps,
+        .nodes = r->nodes,
+        .policies = r->no_policies ? NULL : r->policies,
+        .events = r->no_events ? NULL : r->events,
+        .maintenances = r->no_maintenances ? NULL : r->maintenances,
+        .rivals = {.locks = r->no_kured ? NULL : r->kured, .pods = r->no_plans ? NULL : r->plans},
+        .now = cli_now(r->session.cli)};
     size_t kept = 0;
     locks_take(&w, arena, out);
     for (size_t i = 0; i < out->n; i++)
@@ -220,6 +227,12 @@ static int emit(struct locks_run *r, const struct str *json) {
     return cli_print_document(cli, json, &r->opts->output.format, r->opts->output.no_headers);
 }
 
+static void write_stops(struct jsonw *w, const struct locks_run *r, struct arena *arena) {
+    struct stops stops;
+    stops_take(r->maps, arena, &stops);
+    stops_write(w, &stops);
+}
+
 /* `whole`: not only what has changed. */
 static int print_document(struct locks_run *r, const struct locks *l, bool whole,
                           struct arena *arena) {
@@ -227,6 +240,7 @@ static int print_document(struct locks_run *r, const struct locks *l, bool whole
     struct jsonw w;
     begin_document(&w, &json);
     if (whole) {
+        write_stops(&w, r, arena);
         write_policies(&w, l);
         write_controllers(&w, r);
     }
@@ -239,6 +253,24 @@ static int print_document(struct locks_run *r, const struct locks *l, bool whole
 }
 
 /* --- what stands beside the table --- */
+
+/* First of all, and with -w again when it changes: nothing below goes on while everything is
+ * paused. */
+static void tell_stops(struct locks_run *r, struct arena *arena) {
+    struct cli *cli = r->session.cli;
+    _cleanup_str_ struct str all = STR_INIT;
+    struct stops stops;
+    stops_take(r->maps, arena, &stops);
+    for (size_t i = 0; i < stops.n; i++) {
+        if (i)
+            str_addc(&all, '\n');
+        stops_text(&stops.rows[i], cli->prog, cli_now(cli), &all);
+    }
+    if (streq(str_get(&all), strna(r->told)))
+        return;
+    cli_note(cli, "%s", stops.n ? str_get(&all) : "Nothing is paused any more");
+    str_replace(&r->told, str_get(&all));
+}
 
 static void tell_empty(struct locks_run *r, const struct locks *l) {
     struct cli *cli = r->session.cli;
@@ -306,12 +338,13 @@ static int print_all(struct locks_run *r) {
     struct locks l;
     int rc = EXIT_DONE;
     take(r, &arena, &l);
+    tell_stops(r, &arena);
     for (size_t i = 0; i < l.n; i++)
         add_row(r, &l.rows[i], &arena);
     if (output_is_document(&r->opts->output.format))
         rc = print_document(r, &l, true, &arena);
     else if (l.n)
-        rc = cli_print_table(r->session.cli, r->table, &r->opts->output);
+        rc = cli_print_table(r->session.cli, r->table, &r->opts->output, session_now(&r->session));
     else
         tell_empty(r, &l);
     term_flush(&r->session.cli->out);
@@ -395,7 +428,7 @@ static void print_over(struct locks_run *r) {
     if (kept < had && output_is_document(&o.format))
         emit(r, &json);
     else if (kept < had)
-        cli_print_table(r->session.cli, r->table, &o);
+        cli_print_table(r->session.cli, r->table, &o, session_now(&r->session));
 }
 
 /* Leaves what is news in `l`. */
@@ -416,6 +449,7 @@ static void on_timer(void *arg) {
     struct locks l;
     struct output_opts o = r->opts->output;
     take(r, &arena, &l);
+    tell_stops(r, &arena);
     keep_news(r, &l, &arena);
     table_clear(r->table);
     for (size_t i = 0; i < l.n; i++)
@@ -424,7 +458,7 @@ static void on_timer(void *arg) {
     if (l.n && output_is_document(&o.format))
         print_document(r, &l, false, &arena);
     else if (l.n)
-        cli_print_table(cli, r->table, &o);
+        cli_print_table(cli, r->table, &o, session_now(&r->session));
     print_over(r);
     loop_timer_set(r->timer, SEC(LOOK_AGAIN));
     term_flush(&cli->out);
@@ -436,6 +470,12 @@ static void on_change(void *arg, const struct object *before, const struct objec
     struct locks_run *r = arg;
     (void)before, (void)after;
     loop_timer_set(r->timer, MSEC(COALESCE_MS));
+}
+
+/* Whatever else happens to DaemonSets is nothing that is shown. */
+static void on_kured(void *arg, const struct object *before, const struct object *after) {
+    if ((before && before->meta.annotations) || (after && after->meta.annotations))
+        on_change(arg, before, after);
 }
 
 static int watch(struct locks_run *r) {
@@ -450,6 +490,9 @@ static int watch(struct locks_run *r) {
     store_listen(r->maps, on_change, r);
     store_listen(r->nodes, on_change, r);
     store_listen(r->events, on_change, r);
+    store_listen(r->maintenances, on_change, r);
+    store_listen(r->kured, on_kured, r);
+    store_listen(r->plans, on_change, r);
     int rc = session_run(&r->session);
     loop_timer_free(r->timer);
     return rc;
@@ -479,6 +522,12 @@ static void feed_all(struct locks_run *r, bool live) {
                                             .without = "how many slots there are is not shown",
                                             .missing = &r->no_policies,
                                             .optional = true});
+    r->maintenances =
+        session_feed(&r->session, &kind_maintenance,
+                     &(struct session_feed){.watch = live,
+                                            .without = "which of them are halted is not shown",
+                                            .missing = &r->no_maintenances,
+                                            .optional = true});
     r->leases =
         session_feed(&r->session, &kind_lease,
                      &(struct session_feed){.ns = ns,
@@ -487,24 +536,44 @@ static void feed_all(struct locks_run *r, bool live) {
                                             .missing = &r->no_leases});
 }
 
-static int read_events(struct locks_run *r) {
+/* Who else may be at work on the nodes that are shown. */
+static void feed_rivals(struct locks_run *r, bool live) {
+    r->kured = session_feed(&r->session, &kind_kured_lock,
+                            &(struct session_feed){.watch = live,
+                                                   .without = "whether kured has locked a node is "
+                                                              "not shown",
+                                                   .missing = &r->no_kured});
+    r->plans = session_feed(&r->session, &kind_pod,
+                            &(struct session_feed){.label_selector = RIVAL_POD_LABEL,
+                                                   .watch = live,
+                                                   .without = "whether system-upgrade-controller "
+                                                              "is at work is not shown",
+                                                   .missing = &r->no_plans});
+}
+
+/* What the rows that there are need. */
+static int read_more(struct locks_run *r) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct locks l;
     take(r, &arena, &l);
-    if (!locks_drains(&l))
+    if (!l.n)
         return 0;
-    feed_events(r, false);
+    feed_rivals(r, false);
+    if (locks_drains(&l))
+        feed_events(r, false);
     return session_sync(&r->session);
 }
 
 static int run_session(struct locks_run *r) {
     bool live = r->opts->output.watch;
     feed_all(r, live);
-    if (live)
+    if (live) {
+        feed_rivals(r, true);
         feed_events(r, true);
+    }
     int rc = session_sync(&r->session);
     if (!rc && !live)
-        rc = read_events(r);
+        rc = read_more(r);
     r->table = table_new(columns, ARRAY_LEN(columns));
     if (!rc)
         rc = print_all(r);
@@ -532,6 +601,7 @@ static int run(struct cli *cli, int argc, char **argv) {
     for (size_t i = 0; i < r.shown.len; i++)
         shown_free(&r.shown.p[i]);
     vec_done(&r.shown);
+    free(r.told);
     target_forget(&r.target);
     selector_done(&r.selector);
     return rc;
@@ -555,7 +625,8 @@ const struct verb verb_locks = {
         "\n"
         "The records are ConfigMaps with the label slipway.dev/slots, of all namespaces or of that "
         "of -n. What a drain waits for comes from its Events. Where no controller runs, standard "
-        "error says so: nothing goes on there.\n"
+        "error says so: nothing goes on there. While everything is paused ('{prog} pause --all'), "
+        "it says that first: by whom, since when, why, and how to resume.\n"
         "\n"
         "'{prog} unlock' lets a slot go; -o wide has the line to copy. With -w the rows are "
         "followed by a line for each that changes, and one that ends is over.",
@@ -571,6 +642,5 @@ const struct verb verb_locks = {
     .arg_hint = HINT_NODE,
     .exits = (const enum exit_code[]){EXIT_ACCESS, EXIT_SIGINT, EXIT_SIGTERM, 0},
     .see_also = (const char *const[]){"unlock", "status", "why", NULL},
-    .hidden = true,
     .run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/suggest.h"
 #include "cli/plan_read.h"
 #include "cli/plan_server.h"
 #include "cli/verb.h"
@@ -34,12 +35,21 @@ static int show(struct cli *cli, const struct plan_opts *o, const struct plan_sh
 }
 
 static int code_of(const struct plan_opts *o, const struct plan *p) {
-    bool bad = p->count[PLAN_NEVER] || p->count[PLAN_UNSURE] || p->count[PLAN_HOMELESS];
+    bool bad = false;
     for (size_t i = 0; i < p->n; i++)
-        bad = bad || p->nodes[i].finding || p->nodes[i].blocker.message;
+        bad |= p->nodes[i].verdict >= PLAN_HOMELESS || p->nodes[i].blocker.message;
     if (!o->detailed)
         return EXIT_DONE;
     return bad ? EXIT_BLOCKED : p->n ? EXIT_CHANGES : EXIT_DONE;
+}
+
+/* `plan drian w1`: there is no node of that name, and the other word that may stand there is near.
+ */
+static void advise_verb(struct cli *cli, const struct drain_args *args) {
+    static const char *const words[] = {"drain"};
+    const char *first = args->target.names.len > 1 ? args->target.names.p[0] : NULL;
+    if (first && !args->target.nodes.p[0] && suggest_nearest(first, words, ARRAY_LEN(words)))
+        cli_advise(cli, "Did you mean '%s plan drain'?", cli->prog);
 }
 
 static int plan_with(struct cli *cli, struct drain_args *args) {
@@ -47,6 +57,8 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
     struct drain_args_list flags = VEC_INIT;
     struct planning_run r;
     int rc = planning_make(cli, &o->drain, args, false, &r);
+    if (rc == EXIT_FAILED)
+        advise_verb(cli, args);
     if (!rc && o->drain.target.dry_run == DRY_RUN_SERVER)
         rc = plan_ask_server(&r.session, &r.opts, &r.plan, &r.arena);
     drain_args_words(&o->drain, &flags);
@@ -55,13 +67,13 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
     else if (!rc)
         rc = show(cli, o,
                   &(struct plan_shown){.plan = &r.plan,
-                                       .id = r.id,
                                        .cluster = r.session.conn.config->server,
                                        .flags = flags.p,
                                        .n_flags = flags.len,
                                        .unread = r.picture.unread,
                                        .n_unread = r.picture.n_unread,
                                        .rules = args->rules_id,
+                                       .saved = o->out,
                                        .asked = o->drain.target.dry_run == DRY_RUN_SERVER,
                                        .now = r.now});
     rc = rc ? rc : code_of(o, &r.plan);
@@ -107,6 +119,15 @@ static const struct option plan_rows[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(struct plan_opts, detailed),
      .help = "End with 2 when all nodes can be drained, with 3 when something is in the way"},
+    {.name = "server",
+     .kind = OPTION_PARSED,
+     .offset = offsetof(struct plan_opts, drain.target.dry_run),
+     .implied = "server",
+     .bare_unless = connection_is_address,
+     .parse = target_parse_dry_run,
+     .help =
+         "Check each eviction with the dry run of the API server, as --dry-run=server does. With "
+         "an address (a URL or HOST:PORT) after it, it says which server"},
     {0},
 };
 static const struct option_group plan_options = {"Flags of the plan", plan_rows};
@@ -126,9 +147,9 @@ const struct verb verb_plan = {
         "somebody helps. Budgets are given back when the replacement of an evicted pod is ready, "
         "which is as fast as its siblings were.\n"
         "\n"
-        "With --dry-run=server the API server is asked about each eviction as well, so that "
-        "admission "
-        "webhooks have their say.\n"
+        "With --server, which is short for --dry-run=server, the API server is asked about each "
+        "eviction as well, so that admission webhooks have their say. Any word after it that is no "
+        "address is a node: --server=URL is always the address.\n"
         "\n"
         "A plan that was saved with --out is carried out by {prog} apply, which refuses when what "
         "it rests on has changed; {prog} diff shows what has.",
@@ -146,6 +167,7 @@ const struct verb verb_plan = {
             {&connection_options, offsetof(struct plan_opts, drain.connection)},
             {0}},
     .opts_size = sizeof(struct plan_opts),
+    .answers = true,
     .max_args = -1,
     .arg_hint = HINT_NODE,
     .exits = (const enum exit_code[]){EXIT_CHANGES, EXIT_BLOCKED, EXIT_ACCESS, 0},

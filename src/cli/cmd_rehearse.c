@@ -10,6 +10,7 @@
 #include "cli/history.h"
 #include "cli/rehearse_many.h"
 #include "cli/rehearse_view.h"
+#include "cli/selected.h"
 #include "cli/snapshot_load.h"
 #include "cli/snapshot_take.h"
 #include "cli/verb.h"
@@ -102,12 +103,16 @@ static int select_nodes(struct rehearse *r, const struct fleet *f) {
     if (selector_parse(r->args.target.selector, &selector, &err))
         return cli_usage(r->cli, "--selector: %s", err_msg(&err));
     struct snapshot *snap = shelf_snapshot(f->nodes->shelf);
+    struct selected selected;
+    selected_init(&selected, r->args.target.selector, r->args.target.control_plane);
     for (size_t i = 0; i < snap->n; i++) {
         const struct meta *m = &snap->items[i]->obj->meta;
-        if (requirements_match(selector.list, m->labels))
+        if (requirements_match(selector.list, m->labels) &&
+            selected_takes(&selected, (const struct node *)snap->items[i]->obj))
             *vec_push(&r->args.target.names) =
                 arena_strndup(&r->cli->arena, m->name, strlen(m->name));
     }
+    selected_end(&selected, r->cli);
     snapshot_unref(snap);
     return 0;
 }
@@ -232,6 +237,8 @@ static int read_words(struct rehearse *r, int argc, char **argv) {
         r->args = (struct drain_args){0}; /* nothing of it is left */
         return rc;
     }
+    if (o->drain.target.dry_run != DRY_RUN_NONE)
+        cli_note(r->cli, "--dry-run changes nothing: a rehearsal writes nothing to the cluster");
     struct history_seen seen = {0};
     rc = o->drain.history ? history_read(o->drain.history, r->habits, &r->lags, &seen, &err) : 0;
     r->basis.observed = seen.observations;
@@ -307,7 +314,8 @@ const struct verb verb_rehearse = {
         "process, and lets the real drain loose on that, with a clock that jumps. Says how long it "
         "would take, in which order the nodes would go, what it would wait for, which budgets "
         "would be "
-        "closest to the edge, and what would stay undrained. Nothing is written to the cluster.\n\n"
+        "closest to the edge, what would stay undrained, and what would have no node afterwards. "
+        "Nothing is written to the cluster.\n\n"
         "The flags are those of drain and mean the same. Chance plays a part (when pods start and "
         "end, "
         "where they are put), so it is tried several times: the middle duration (p50) is shown "
@@ -334,6 +342,7 @@ const struct verb verb_rehearse = {
             {&connection_options, offsetof(struct rehearse_flags, drain.connection)},
             {0}},
     .opts_size = sizeof(struct rehearse_flags),
+    .answers = true,
     .min_args = 0,
     .max_args = -1,
     .arg_hint = HINT_NODE,

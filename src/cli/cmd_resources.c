@@ -13,10 +13,10 @@ static const char head[] =
     "    slipway export crds | kubectl apply -f -\n"
     "\n"
     "installs the definitions of three kinds of objects, all of them cluster-scoped, group "
-    "`" OWN_API_VERSION "`. They are for the controller,\n"
-    "which is not part of this release yet: the API server takes such objects and refuses what is "
-    "wrong with them, but **nothing obeys them so\n"
-    "far**. The verbs of `slipway` need none of them.\n"
+    "`" OWN_API_VERSION "`. They are for the controller\n"
+    "([install.md](install.md)): the API server refuses what is wrong with such an object, and the "
+    "controller obeys the others. `slipway plan`,\n"
+    "`drain`, `cordon` and `uncordon` need none of them.\n"
     "\n"
     "`kubectl get slipway` shows the objects of all three kinds. A kubectl that knew the cluster "
     "before the definitions has to look again:\n"
@@ -30,7 +30,8 @@ static const char head[] =
 static const char word_text[] =
     "\n### Annotation `" OWN_WORD_ANNOTATION "`\n"
     "\n"
-    "Says how one goes on that is `Halted`: `retry`, `skip` or `abort`. It is said once, so that "
+    "Says how one goes on that is `Halted`, or `Operating` or `Returning` and comes to nothing: "
+    "`retry`, `skip` or `abort`. It is said once, so that "
     "it is no field of the spec: it is taken off when it\n"
     "was heard.\n";
 

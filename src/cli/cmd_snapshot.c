@@ -81,7 +81,8 @@ static void report(struct cli *cli, const char *path, const struct snapshot_take
     term_text(&cli->out, path);
     term_printf(&cli->out,
                 " (%s). It has no Secrets, ConfigMaps, environment, commands or "
-                "arguments in it; names, labels and images it has.\n",
+                "arguments, paths or addresses in it, and of annotations only those that mean "
+                "something to a drain; names, labels, images and messages it has.\n",
                 size);
 }
 
@@ -140,11 +141,12 @@ const struct verb verb_snapshot = {
         "and writes it to one file, which only its owner can read. Nothing is written to the "
         "cluster. '{prog} rehearse --snapshot FILE' tries a drain on it, and '{prog} sim "
         "--snapshot FILE' serves it as a simulated cluster.\n\n"
-        "No Secrets and no ConfigMaps are read. Environment variables, commands and arguments of "
-        "containers, what probes send, annotations that mean nothing to a drain, parameters of "
-        "storage and addresses are left out. Names, labels, images and resources stay: look at "
-        "them before you send the file to somebody. Its format is described in "
-        "docs/rehearse.md.\n\n"
+        "No Secrets and no ConfigMaps are read. Of what is, a list says what stays: names, labels, "
+        "images, resources, what the scheduler goes by, times, and messages that controllers, "
+        "kubelets and drivers wrote. Look at them before you send the file to somebody. All else "
+        "is left out: environment, commands, arguments and directories of containers, what probes "
+        "do, annotations that mean nothing to a drain, parameters, paths, servers and handles of "
+        "storage, addresses. The list and the format are described in docs/rehearse.md.\n\n"
         "A kind that may not be read is left out, and said so; without nodes, pods, DaemonSets and "
         "PodDisruptionBudgets there is no snapshot.",
     .examples = {{"The cluster as it is now, compressed", "snapshot --out cluster.json.gz"},

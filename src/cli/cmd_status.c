@@ -11,11 +11,12 @@
 #include "cli/session.h"
 #include "cli/status_show.h"
 #include "cli/verb.h"
+#include "engine/keeper.h"
 #include "engine/podrole.h"
 #include "model/selector.h"
 
 /* The name of the document that -o json and the like are made from. */
-#define SCHEMA "slipway.status/1.2"
+#define SCHEMA "slipway.status/1.4"
 
 struct status_opts {
     struct connection_opts connection;
@@ -35,7 +36,12 @@ struct status_run {
     const struct status_opts *opts;
     int n_names;
     char **names;
-    struct store *nodes, *pods, *budgets;
+    struct store *nodes, *pods, *budgets, *maps, *locks;
+    bool no_maps, no_locks; /* they may not be read */
+    struct store *namespaces;
+    bool no_namespaces; /* they may not be read, or nobody needs them */
+    struct store *rollouts, *maintenances;
+    bool no_orders; /* they may not be read */
     struct store *replica_sets, *stateful_sets;
     bool no_owners;       /* they may not be read, or nobody needs them */
     struct store *events; /* or NULL */
@@ -131,8 +137,12 @@ static void ask_checks(struct status_run *r, int64_t now, struct arena *arena, s
 static void take(struct status_run *r, struct arena *arena, struct survey *out) {
     int64_t now = session_now(&r->session);
     survey_take(r->nodes, r->pods, r->by_node, r->pdbs, wanted, r, now, arena, out);
+    if (!r->no_locks)
+        survey_locks(out, r->locks);
     if (!r->no_owners)
         survey_pins(out, r->pods, r->by_node, r->replica_sets, r->stateful_sets, arena);
+    if (!r->no_namespaces)
+        survey_namespaces(out, r->pods, r->by_node, r->namespaces, arena);
     if (r->events)
         survey_tell(out, r->events, arena);
     if (r->checked)
@@ -145,7 +155,7 @@ static int read_events(struct status_run *r) {
     struct survey s;
     bool missing = false;
     take(r, &arena, &s);
-    if (!survey_drains(&s))
+    if (!survey_wants_events(&s))
         return 0;
     struct store *events =
         session_feed(&r->session, &kind_event,
@@ -197,6 +207,35 @@ static int read_owners(struct status_run *r) {
     if (w.stateful_sets)
         r->stateful_sets = session_feed(&r->session, &kind_stateful_set, &feed);
     return r->no_owners ? 0 : session_sync(&r->session);
+}
+
+/* Once as well: those that are being deleted, if a pod would have to go. */
+static int read_namespaces(struct status_run *r) {
+    const struct object *obj;
+    r->no_namespaces = true;
+    for (uint32_t i = 0; r->no_namespaces && (obj = store_next(r->pods, &i));) {
+        enum pod_role role = pod_role((const struct pod *)obj);
+        r->no_namespaces = role != POD_MOVES && role != POD_BARE;
+    }
+    if (r->no_namespaces)
+        return 0;
+    r->namespaces =
+        session_feed(&r->session, &kind_namespace,
+                     &(struct session_feed){.without = "namespaces that are being deleted are not "
+                                                       "told apart",
+                                            .missing = &r->no_namespaces});
+    return session_sync(&r->session);
+}
+
+/* Where no controller has ever given a slot nothing that was ordered is under way. */
+static int read_orders(struct status_run *r) {
+    const struct session_feed feed = {
+        .without = "what was ordered is not shown", .missing = &r->no_orders, .optional = true};
+    if (r->no_maps || !store_len(r->maps))
+        return 0;
+    r->rollouts = session_feed(&r->session, &kind_rollout, &feed);
+    r->maintenances = session_feed(&r->session, &kind_maintenance, &feed);
+    return session_sync(&r->session);
 }
 
 static void read_checks(struct status_run *r) {
@@ -263,14 +302,30 @@ static int print_sections(struct status_run *r, const struct status_view *view) 
     return EXIT_DONE;
 }
 
+/* Where there is no section for it. */
+static void tell_stops(struct status_run *r, const struct stops *stops) {
+    for (size_t i = 0; i < stops->n; i++) {
+        _cleanup_str_ struct str text = STR_INIT;
+        stops_text(&stops->rows[i], r->session.cli->prog, session_now(&r->session), &text);
+        cli_note(r->session.cli, "%s", str_get(&text));
+    }
+}
+
 static int print_all(struct status_run *r) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct survey s;
     struct survey_sum sum;
+    struct stops stops;
+    struct orders orders = {0};
     take(r, &arena, &s);
     survey_sum(&s, &arena, &sum);
+    stops_take(r->maps, &arena, &stops);
+    if (r->rollouts)
+        orders_take(r->rollouts, r->maintenances, &arena, &orders);
     struct status_view view = {.survey = &s,
                                .sum = &sum,
+                               .stops = r->no_maps ? NULL : &stops,
+                               .orders = r->no_orders ? NULL : &orders,
                                .prog = r->session.cli->prog,
                                .details = (unsigned)r->opts->details,
                                .utc = r->opts->output.utc,
@@ -279,13 +334,16 @@ static int print_all(struct status_run *r) {
         return print_document(r, &s, &view, &arena);
     for (size_t i = 0; i < s.n; i++)
         add_row(r, &s.nodes[i], &arena);
+    if (!s.n || !wants_sections(r))
+        tell_stops(r, &stops);
     if (!s.n) {
         if (!r->n_names)
             cli_note(r->session.cli, "No nodes found");
         return EXIT_DONE;
     }
     return wants_sections(r) ? print_sections(r, &view)
-                             : cli_print_table(r->session.cli, r->table, &r->opts->output);
+                             : cli_print_table(r->session.cli, r->table, &r->opts->output,
+                                               session_now(&r->session));
 }
 
 /* Deployments of these nodes that a drain with --surge has in hand, or has left behind. */
@@ -389,7 +447,7 @@ static void print_gone(struct status_run *r) {
     if (gone.len && output_is_document(&o.format))
         emit(r, &json);
     else if (gone.len)
-        cli_print_table(cli, r->table, &o);
+        cli_print_table(cli, r->table, &o, session_now(&r->session));
     vec_done(&gone);
 }
 
@@ -415,7 +473,7 @@ static void on_timer(void *arg) {
     if (changed.n && document)
         print_document(r, &changed, NULL, &arena);
     else if (changed.n)
-        cli_print_table(cli, r->table, &o);
+        cli_print_table(cli, r->table, &o, session_now(&r->session));
     print_gone(r);
     r->cost = loop_now(r->session.loop) - start;
     r->looked = start;
@@ -436,6 +494,12 @@ static void on_change(void *arg, const struct object *before, const struct objec
     loop_timer_set(r->timer, MAX_OF(MSEC(COALESCE_MS), rest));
 }
 
+/* Whatever else happens to DaemonSets is nothing that is shown. */
+static void on_lock(void *arg, const struct object *before, const struct object *after) {
+    if ((before && before->meta.annotations) || (after && after->meta.annotations))
+        on_change(arg, before, after);
+}
+
 static int watch(struct status_run *r) {
     struct arena arena = ARENA_INIT;
     struct survey s;
@@ -450,6 +514,7 @@ static int watch(struct status_run *r) {
     store_listen(r->nodes, on_change, r);
     store_listen(r->pods, on_change, r);
     store_listen(r->budgets, on_change, r);
+    store_listen(r->locks, on_lock, r);
     int rc = session_run(&r->session);
     loop_timer_free(r->timer);
     return rc;
@@ -469,12 +534,26 @@ static int run_session(struct status_run *r) {
     r->pods = session_feed(&r->session, &kind_pod,
                            &(struct session_feed){.field_selector = node, .watch = live});
     r->budgets = session_feed(&r->session, &kind_pdb, &(struct session_feed){.watch = live});
+    r->maps = session_feed(&r->session, &kind_config_map,
+                           &(struct session_feed){.label_selector = SLOTS_LABEL,
+                                                  .without = "whether everything is paused is "
+                                                             "not shown",
+                                                  .missing = &r->no_maps});
+    r->locks = session_feed(&r->session, &kind_kured_lock,
+                            &(struct session_feed){.watch = live,
+                                                   .without = "whether kured is at work is known "
+                                                              "from its marks on nodes alone",
+                                                   .missing = &r->no_locks});
     r->by_node = store_index(r->pods, store_key_node);
     r->pdbs = pdbs_new(r->pods, r->budgets);
     r->table = table_new(columns, ARRAY_LEN(columns));
     int rc = session_sync(&r->session);
     if (!rc)
         rc = read_owners(r);
+    if (!rc)
+        rc = read_namespaces(r);
+    if (!rc && !live)
+        rc = read_orders(r);
     if (!rc && !live)
         rc = read_events(r);
     if (!rc && !live)
@@ -547,7 +626,8 @@ const struct verb verb_status = {
     .summary = "Show what is going on, what blocks and who holds nodes",
     .args = "[NODE...]",
     .text =
-        "What is going on, in this order: a sentence (what is being drained, is it well); what is "
+        "What is going on, in this order: that everything is paused, if it is; a sentence (what is "
+        "being drained, is it well); what is "
         "in the way, or would be if a node were drained now; the drains at work by who runs them; "
         "the nodes that are not idle, equal ones together; who holds nodes cordoned; which checks "
         "of storage, databases and quorums hold a drain back; what a drain that was killed may "

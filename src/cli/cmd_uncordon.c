@@ -10,7 +10,9 @@ struct uncordon_opts {
 
 static int run(struct cli *cli, int argc, char **argv) {
     const struct uncordon_opts *opts = cli->opts;
-    return cordoning_main(cli, &opts->connection, &opts->target, opts->any, false, argc, argv);
+    struct target_opts target = opts->target;
+    target.control_plane = true; /* nobody is taken out of service */
+    return cordoning_main(cli, &opts->connection, &target, opts->any, false, argc, argv);
 }
 
 static const struct option_group uncordon_options = {
@@ -46,7 +48,7 @@ const struct verb verb_uncordon = {
     .options =
         (const struct verb_options[]){
             {&uncordon_options, 0},
-            {&target_options, offsetof(struct uncordon_opts, target)},
+            {&target_back_options, offsetof(struct uncordon_opts, target)},
             {&connection_options, offsetof(struct uncordon_opts, connection)},
             {0}},
     .opts_size = sizeof(struct uncordon_opts),

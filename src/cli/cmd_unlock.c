@@ -24,7 +24,7 @@ static int say_none(struct cli *cli, const char *node, const char *unreadable) {
         return cli_fail(cli, EXIT_REFUSED,
                         "whether node \"%s\" holds a slot is not known: %s; nothing was changed",
                         node, unreadable);
-    return cli_fail(cli, EXIT_BLOCKED,
+    return cli_fail(cli, EXIT_REFUSED,
                     "node \"%s\" holds no slot and waits for none; nothing was changed. '%s locks' "
                     "shows who does",
                     node, cli->prog);
@@ -124,8 +124,6 @@ static int run(struct cli *cli, int argc, char **argv) {
     return rc;
 }
 
-static const char *const dry_run_words[] = {"none", "client", "server", NULL};
-
 #define FIELD(member) offsetof(struct unlock_opts, member)
 static const struct option_group own_options = {
     "Options",
@@ -146,20 +144,7 @@ static const struct option_group own_options = {
          .kind = OPTION_FLAG,
          .offset = FIELD(yes),
          .help = "Do not ask. Needed where there is no terminal"},
-        {.name = "dry-run",
-         .kind = OPTION_PARSED,
-         .offset = FIELD(dry_run),
-         .arg = "HOW",
-         .implied = "unchanged",
-         .initial = "none",
-         .words = dry_run_words,
-         .hint = HINT_WORDS,
-         .late = true,
-         .parse = target_parse_dry_run,
-         .help =
-             "Change nothing. client, which is also the bare flag: only read and say what would "
-             "be done; server: send it to the API server, which checks it and answers as if it "
-             "were done"},
+        TARGET_DRY_RUN_ROW(FIELD(dry_run)),
         {0}}};
 #undef FIELD
 
@@ -184,8 +169,8 @@ const struct verb verb_unlock = {
         "too: to delete the Maintenance is the better way.\n"
         "\n"
         "On a terminal you are asked once; elsewhere --yes is needed. When one of the nodes holds "
-        "no slot and waits for none the exit status is 3, and when one is refused or nobody has "
-        "confirmed it is 5; nothing is done to any of them then. With -n only the records of that "
+        "no slot and waits for none, when one is refused, or when nobody has confirmed, the exit "
+        "status is 5, and nothing is done to any of them. With -n only the records of that "
         "namespace are looked at.",
     .examples = {{"A node that never came back", "unlock w1 --anyway --reason 'board is dead'"},
                  {"What would be done", "unlock w1 --reason test --dry-run=server"},
@@ -198,8 +183,7 @@ const struct verb verb_unlock = {
     .min_args = 1,
     .max_args = -1,
     .arg_hint = HINT_NODE,
-    .exits = (const enum exit_code[]){EXIT_BLOCKED, EXIT_ACCESS, EXIT_REFUSED, 0},
+    .exits = (const enum exit_code[]){EXIT_ACCESS, EXIT_REFUSED, 0},
     .see_also = (const char *const[]){"locks", "status", "uncordon", NULL},
-    .hidden = true,
     .run = run,
 };

@@ -275,8 +275,9 @@ const struct verb verb_why = {
         "cannot be evicted or is not ready, and which drains wait for it.\n"
         "\n"
         "A pod is given as POD (in the namespace of -n or of the context), NAMESPACE/POD or "
-        "pod/NAMESPACE/POD, a node as NODE or node/NODE. It ends in 0 when nothing is in the way, "
-        "and in 3 when something is.",
+        "pod/NAMESPACE/POD, a node as NODE or node/NODE. It ends in 3 when something is in the "
+        "way, or when a drain would leave a pod without a place (the others only as far as --room "
+        "looks), and in 0 else: as 'plan --detailed-exitcode' tells 3 from 2.",
     .examples = {{"Why does the drain of w1 not end, or what would a drain meet?", "why w1"},
                  {"Why is this pod not ready, and who waits for it?", "why shop/web-7c9d-x2x"},
                  {"The same for a program", "why node/w1 -o json"}},
@@ -286,6 +287,7 @@ const struct verb verb_why = {
                                       {&connection_options, offsetof(struct why_opts, connection)},
                                       {0}},
     .opts_size = sizeof(struct why_opts),
+    .answers = true,
     .min_args = 1,
     .max_args = 1,
     .arg_hint = HINT_NODE,

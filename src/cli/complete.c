@@ -47,6 +47,15 @@ static void add_hint(struct cli *cli, struct completion *c, enum hint hint,
         cli->completer->by_hint[hint](cli, c);
 }
 
+/* The bare flag means another row, and that one was told. */
+static bool is_told(const struct option_set *set, size_t before, const struct option *o) {
+    for (size_t i = 0; i < before; i++)
+        for (const struct option *p = set->items[i].group->rows; p->name; p++)
+            if (p->bare_unless && streq(p->name, o->name))
+                return true;
+    return false;
+}
+
 static void add_flags(struct cli *cli, struct completion *c, const struct option_set *set) {
     for (size_t i = 0; i < set->n; i++)
         for (const struct option *o = set->items[i].group->rows; o->name; o++) {
@@ -55,7 +64,8 @@ static void add_flags(struct cli *cli, struct completion *c, const struct option
             _cleanup_free_ char *flag = xasprintf("--%s", o->name);
             _cleanup_str_ struct str about = STR_INIT;
             text_expand(&about, o->help, cli->prog);
-            completion_add(c, flag, str_get(&about));
+            if (!is_told(set, i, o))
+                completion_add(c, flag, str_get(&about));
             if (o->letter && streq(c->prefix, "-")) {
                 char letter[] = {'-', o->letter, '\0'};
                 completion_add(c, letter, str_get(&about));
@@ -103,6 +113,7 @@ static void add_verbs(struct completion *c) {
 struct line {
     const struct verb *verb; /* NULL: not typed yet, or unknown */
     bool unknown_verb;
+    int at;                       /* index of the verb */
     int n_args;                   /* arguments of the verb */
     const struct option *waiting; /* the last word is this one's value */
     bool ended;                   /* "--" was seen: no more flags */
@@ -128,6 +139,7 @@ static void read_line(struct line *line, int argc, char *const *argv, const stru
             continue;
         const struct verb *v = verb_find(argv[t.index]);
         line->verb = v && !v->hidden ? v : NULL;
+        line->at = t.index;
         line->unknown_verb = !line->verb;
         return;
     }
@@ -161,6 +173,7 @@ void complete_words(struct cli *cli, int argc, char *const *argv, struct str *ou
         verb_option_set(line.verb, NULL, NULL, &offered);
         accepted = offered;
         verb_accept_connection(line.verb, NULL, &accepted);
+        accepted.bare_from = line.at;
         read_line(&line, before, argv, &accepted, true);
     } else {
         option_set_add(&offered, &connection_options, NULL);

@@ -13,6 +13,7 @@
 #include "cli/node_event.h"
 #include "cli/patient.h"
 #include "cli/refusal.h"
+#include "engine/reason.h"
 
 enum {
     CAS_TRIES = 8, /* changes by others in between: kubelets write every 10 s at most */
@@ -31,7 +32,7 @@ static void write_event(struct cordoning *c, const struct node *node, bool cordo
                   str_empty(c->holder.reason) ? "" : ": ", strna(c->holder.reason));
     c->no_events = !node_event_write(
         c->session, &(struct node_event){.node = node->meta.name,
-                                         .reason = cordon ? "Cordoned" : "Uncordoned",
+                                         .reason = cordon ? REASON_CORDONED : REASON_UNCORDONED,
                                          .message = message});
 }
 
@@ -273,15 +274,6 @@ static int run_one(struct cordoning *c, struct node **node, bool cordon, bool *l
     return code;
 }
 
-/* What happened to one node must not hide what happened to another. */
-static int graver(int a, int b) {
-    static const int order[] = {EXIT_ACCESS, EXIT_FAILED, EXIT_REFUSED};
-    for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        if (a == order[i] || b == order[i])
-            return order[i];
-    return a ? a : b;
-}
-
 /* A drain that was killed may have left a second replica behind. */
 static void undo_surges(struct cordoning *c, const char *const *nodes, size_t n) {
     struct leftovers l;
@@ -309,7 +301,7 @@ int cordoning_run(struct cordoning *c, struct target *target, bool cordon) {
         const char *name =
             arena_printf(&c->session->cli->arena, "%s", strna(target->nodes.p[i]->meta.name));
         bool gone;
-        code = graver(code, run_one(c, &target->nodes.p[i], cordon, &gone));
+        code = exit_graver(code, run_one(c, &target->nodes.p[i], cordon, &gone));
         if (gone)
             *vec_push(&left) = name;
     }

@@ -5,14 +5,17 @@
 #include "base/str.h"
 #include "cli/finding_json.h"
 
-/* As `why` has it (engine/why_checks.c): what a drain ends is in nobody's way. */
+/* As `why` has it (engine/why_checks.c). */
 static bool stands_in_the_way(const struct check_finding *f) {
-    return f->verdict != CHECK_PASS &&
-           (f->when & CHECK_CORDON || (f->verdict == CHECK_DENY && f->when & CHECK_OPERATION));
+    return f->verdict != CHECK_PASS && f->when & (CHECK_CORDON | CHECK_OPERATION);
 }
 
 bool doctor_check_blocks(const struct doctor_check *c) {
-    return c->finding->when & CHECK_CORDON;
+    return c->finding->when & CHECK_CORDON || c->finding->verdict == CHECK_WAIT;
+}
+
+bool doctor_check_ends(const struct doctor_check *c) {
+    return !(c->finding->when & CHECK_CORDON);
 }
 
 static const char *quiet_ones(const struct checks *found, const struct doctor_checks *out,

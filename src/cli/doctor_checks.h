@@ -21,7 +21,9 @@ struct doctor_checks {
 /* Only what stands in the way of a drain, or of what the node is drained for. Everything lives in
  * the arena, or as long as `found`. */
 void doctor_checks_fold(const struct checks *found, struct arena *arena, struct doctor_checks *out);
-/* Whether a drain does not begin because of it. */
+/* Whether a drain does not begin, or does not end, because of it. */
 bool doctor_check_blocks(const struct doctor_check *c);
+/* Whether it is in the way only when the pods are gone: of the end, or of what comes after it. */
+bool doctor_check_ends(const struct doctor_check *c);
 
 #endif

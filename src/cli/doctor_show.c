@@ -13,7 +13,7 @@
 #include "cli/finding_json.h"
 #include "cli/text.h"
 
-#define SCHEMA "slipway.doctor/1.2"
+#define SCHEMA "slipway.doctor/1.3"
 
 enum {
     SHOWN = 3,         /* of a group, in text */
@@ -53,6 +53,25 @@ static bool is_budget(enum lint_cause cause) {
 static const char *code_of(enum lint_cause cause) {
     int code = lint_row(cause)->code;
     return code == WHY_NO_CODE ? NULL : blocker_row((enum blocker_code)code)->name;
+}
+
+/* One mark for one code, whoever tells of it: that of `why` and of `status`. */
+static enum state severity_state(enum severity severity) {
+    return severity == SEVERITY_ERROR ? STATE_BAD : STATE_WARN;
+}
+
+static enum state group_state(const struct lint_group *g) {
+    return lint_row(g->cause)->effect == LINT_REMARK ? STATE_NONE
+                                                     : severity_state(lint_severity(g->cause));
+}
+
+static enum blocker_code check_code(const struct doctor_check *c) {
+    return c->finding->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : c->finding->code;
+}
+
+static enum state check_state(const struct doctor_check *c) {
+    bool denied = c->finding->verdict == CHECK_DENY && doctor_check_blocks(c);
+    return denied ? STATE_BAD : severity_state(blocker_row(check_code(c))->severity);
 }
 
 /* Whether it is chance of some that they block, or not known. */
@@ -144,7 +163,7 @@ static void show_finding(const struct lint_group *g, const struct lint_finding *
     str_addf(&text, ": %s", f->text);
     term_printf(out, "    ");
     fill(out, str_get(&text), 4, 6);
-    if (f->n_nodes) {
+    if (f->n_nodes && f->pods) {
         str_reset(&text);
         str_addf(&text, "%u pod%s on ", f->pods, plural(f->pods));
         add_nodes(f->nodes, f->n_nodes, all, &text);
@@ -156,8 +175,7 @@ static void show_finding(const struct lint_group *g, const struct lint_finding *
 }
 
 static void show_group(const struct lint_group *g, bool all, const char *prog, struct term *out) {
-    enum lint_effect effect = lint_row(g->cause)->effect;
-    bool bad = effect == LINT_NEVER, remark = effect == LINT_REMARK;
+    bool bad = group_state(g) == STATE_BAD, remark = group_state(g) == STATE_NONE;
     const char *glyph = remark ? "-" : term_glyph(bad ? GLYPH_BAD : GLYPH_WARN, out->utf8);
     _cleanup_str_ struct str title = STR_INIT;
     add_title(g, &title);
@@ -188,15 +206,17 @@ static void show_group(const struct lint_group *g, bool all, const char *prog, s
 static void add_check_title(const struct doctor_check *c, bool all, struct str *out) {
     const struct check_finding *f = c->finding;
     str_addf(out, "%s %s ", f->check->title, f->verdict == CHECK_DENY ? "denies" : "holds up");
-    str_addf(out, "%s of ", doctor_check_blocks(c) ? "a drain" : "what comes after a drain");
+    str_addf(out, "%s of ",
+             !doctor_check_blocks(c) ? "what comes after a drain"
+             : doctor_check_ends(c)  ? "the end of a drain"
+                                     : "a drain");
     add_nodes(c->nodes, c->n_nodes, all, out);
-    str_addf(out, " (%s)",
-             blocker_row(f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code)->name);
+    str_addf(out, " (%s)", blocker_row(check_code(c))->name);
 }
 
 static void show_check(const struct doctor_check *c, bool all, struct term *out) {
     const struct check_finding *f = c->finding;
-    bool bad = f->verdict == CHECK_DENY;
+    bool bad = check_state(c) == STATE_BAD;
     _cleanup_str_ struct str title = STR_INIT, text = STR_INIT;
     add_check_title(c, all, &title);
     if (out->buf.len)
@@ -232,44 +252,104 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The nodes that something blocks a drain of, pods and budgets or a check, each once. The caller
- * frees the list. */
-static const char **blocked_nodes(const struct doctor_report *r, size_t *n) {
-    size_t most = r->lint->n_blocked, kept = 0;
-    for (size_t i = 0; r->checks && i < r->checks->n; i++)
-        most += r->checks->list[i].n_nodes;
-    const char **names = xcalloc(most + 1, sizeof *names);
-    for (size_t i = 0; i < r->lint->n_blocked; i++)
-        names[kept++] = r->lint->blocked[i];
-    for (size_t i = 0; r->checks && i < r->checks->n; i++)
-        for (size_t k = 0;
-             doctor_check_blocks(&r->checks->list[i]) && k < r->checks->list[i].n_nodes; k++)
-            names[kept++] = r->checks->list[i].nodes[k];
-    qsort(names, kept, sizeof *names, compare_names);
-    *n = 0;
-    for (size_t i = 0; i < kept; i++)
-        if (!*n || !streq(names[*n - 1], names[i]))
-            names[(*n)++] = names[i];
-    return names;
+/* --- what comes of it, by node --- */
+
+/* The worst that a drain of a node would meet. */
+enum fate {
+    FATE_BLOCKED, /* it does not begin or does not end */
+    FATE_WAITS,
+    FATE_DOWN, /* it ends, and leaves pods without a place */
+    FATES,
+};
+
+struct fates {
+    const char **nodes[FATES]; /* sorted, each once, and under the worst alone */
+    size_t n[FATES];
+};
+
+static enum fate fate_of(enum lint_effect effect) {
+    return effect < LINT_WAITS ? FATE_BLOCKED : effect == LINT_WAITS ? FATE_WAITS : FATE_DOWN;
+}
+
+static bool has_name(const char **names, size_t n, const char *name) {
+    return n && bsearch(&name, names, n, sizeof *names, compare_names);
+}
+
+static void add_names(struct fates *f, enum fate fate, const char *const *names, size_t n) {
+    f->nodes[fate] = xrealloc(f->nodes[fate], f->n[fate] + n + 1, sizeof *f->nodes[fate]);
+    for (size_t i = 0; i < n; i++)
+        f->nodes[fate][f->n[fate]++] = names[i];
+}
+
+static void sort_names(struct fates *f, enum fate fate) {
+    const char **names = f->nodes[fate];
+    size_t kept = 0;
+    qsort(names, f->n[fate], sizeof *names, compare_names);
+    for (size_t i = 0; i < f->n[fate]; i++) {
+        bool known = kept && streq(names[kept - 1], names[i]);
+        for (int worse = 0; worse < (int)fate; worse++)
+            known = known || has_name(f->nodes[worse], f->n[worse], names[i]);
+        if (!known)
+            names[kept++] = names[i];
+    }
+    f->n[fate] = kept;
+}
+
+static void fates_of(const struct doctor_report *r, struct fates *out) {
+    *out = (struct fates){0};
+    for (int fate = 0; fate < FATES; fate++)
+        add_names(out, (enum fate)fate, NULL, 0);
+    for (size_t i = 0; i < r->lint->n; i++) {
+        const struct lint_group *g = &r->lint->groups[i];
+        enum lint_effect effect = lint_row(g->cause)->effect;
+        if (effect != LINT_REMARK)
+            add_names(out, fate_of(effect), g->nodes, g->n_nodes);
+    }
+    for (size_t i = 0; r->checks && i < r->checks->n; i++) {
+        const struct doctor_check *c = &r->checks->list[i];
+        if (doctor_check_blocks(c))
+            add_names(out, c->finding->verdict == CHECK_DENY ? FATE_BLOCKED : FATE_WAITS, c->nodes,
+                      c->n_nodes);
+    }
+    for (int fate = 0; fate < FATES; fate++)
+        sort_names(out, (enum fate)fate);
+}
+
+static void fates_done(struct fates *f) {
+    for (int fate = 0; fate < FATES; fate++)
+        free(f->nodes[fate]);
+}
+
+static void show_fates(const struct doctor_report *r, const struct fates *f, struct term *out) {
+    const char *const words[] = {[FATE_BLOCKED] = "would be blocked",
+                                 [FATE_WAITS] = has_chance(r->lint) ? "would wait, or may have to"
+                                                                    : "would wait",
+                                 [FATE_DOWN] = "would end, and leave pods that do not run"};
+    for (int fate = 0; fate < FATES; fate++) {
+        _cleanup_str_ struct str text = STR_INIT;
+        if (!f->n[fate])
+            continue;
+        str_addf(&text, "A drain of %zu of %zu node%s %s: ", f->n[fate], r->lint->nodes,
+                 plural(r->lint->nodes), words[fate]);
+        add_nodes(f->nodes[fate], f->n[fate], r->all, &text);
+        fill(out, str_get(&text), 0, 4);
+    }
 }
 
 static void show_sum(const struct doctor_report *r, struct term *out) {
     const struct lint *lint = r->lint;
-    bool checked = r->checks && r->checks->n, all = r->all;
-    size_t n_blocked;
-    _cleanup_free_ const char **blocked = blocked_nodes(r, &n_blocked);
+    struct fates fates;
     _cleanup_str_ struct str text = STR_INIT;
-    if (n_blocked) {
-        str_addf(&text, "A drain of %zu of %zu node%s would be blocked%s: ", n_blocked, lint->nodes,
-                 plural(lint->nodes), has_chance(lint) ? ", or may be" : "");
-        add_nodes(blocked, n_blocked, all, &text);
-    } else {
+    fates_of(r, &fates);
+    term_printf(out, "%s", lint->n || (r->checks && r->checks->n) ? "\n" : "");
+    if (!fates.n[FATE_BLOCKED] && !fates.n[FATE_WAITS]) {
         str_addf(&text, "Nothing of %zu pod%s and %zu budget%s would block a drain of any node%s.",
                  lint->pods, plural(lint->pods), lint->budgets, plural(lint->budgets),
                  r->n_unread ? ", as far as could be read" : "");
+        fill(out, str_get(&text), 0, 4);
     }
-    term_printf(out, "%s", lint->n || checked ? "\n" : "");
-    fill(out, str_get(&text), 0, 4);
+    show_fates(r, &fates, out);
+    fates_done(&fates);
     if (r->n_unread) {
         str_reset(&text);
         str_add(&text, "Could not be read, so that more may be in the way: ");
@@ -286,6 +366,20 @@ static void show_sum(const struct doctor_report *r, struct term *out) {
                  lint->roomed, lint->nodes);
         fill(out, str_get(&text), 0, 4);
     }
+    if (lint->unexplained) {
+        str_reset(&text);
+        str_addf(&text,
+                 "Of %zu workload%s without room it was not asked what each node lacks: there are "
+                 "too many. 'plan drain' and 'why --room' of a node say it.",
+                 lint->unexplained, lint->unexplained == 1 ? "" : "s");
+        fill(out, str_get(&text), 0, 4);
+    }
+    if (lint->rough)
+        fill(
+            out,
+            "The cluster is large: where all pods of a node found a place at the first try, it was "
+            "not asked whether the scheduler would choose the same. 'plan drain' of a node does.",
+            0, 4);
 }
 
 void doctor_text(const struct doctor_report *r, const char *prog, struct term *out) {
@@ -295,11 +389,12 @@ void doctor_text(const struct doctor_report *r, const char *prog, struct term *o
         n[r->findings->list.p[i].state]++;
     if (r->checks) {
         show_checks(r->checks, r->all, prog, out);
-        n[STATE_WARN] += (unsigned)r->checks->n;
+        for (size_t i = 0; i < r->checks->n; i++)
+            n[check_state(&r->checks->list[i])]++;
     }
     for (size_t i = 0; r->lint && i < r->lint->n; i++) {
         show_group(&r->lint->groups[i], r->all, prog, out);
-        n[STATE_WARN] += lint_row(r->lint->groups[i].cause)->effect != LINT_REMARK;
+        n[group_state(&r->lint->groups[i])]++;
     }
     if (r->lint)
         show_sum(r, out);
@@ -314,12 +409,6 @@ static const struct table_column columns[] = {
     {"CAUSE", false}, {"EFFECT", false}, {"OBJECT", false}, {"PODS", false}, {"NODES", false},
     {"CODE", false},  {"FOUND", true},   {"RISK", true},    {"FIX", true},
 };
-
-static const enum state effect_states[] = {[LINT_NEVER] = STATE_BAD,
-                                           [LINT_REFUSED] = STATE_WARN,
-                                           [LINT_WAITS] = STATE_WARN,
-                                           [LINT_DOWN] = STATE_WARN,
-                                           [LINT_REMARK] = STATE_NONE};
 
 /* The first that can be pasted, else the first. */
 static const struct why_remedy *best_fix(const struct lint_finding *f) {
@@ -340,7 +429,7 @@ static void add_row(struct table *t, const struct lint_group *g, const struct li
     nodeset_fold(f->nodes, f->n_nodes, &nodes);
     table_row(t, str_get(&name));
     table_str(t, row->name);
-    table_state(t, effect_states[row->effect], lint_effect_word(row->effect));
+    table_state(t, group_state(g), lint_effect_word(row->effect));
     table_str(t, str_get(&object));
     table_int(t, f->pods);
     table_str(t, str_get(&nodes));
@@ -350,11 +439,36 @@ static void add_row(struct table *t, const struct lint_group *g, const struct li
     table_str(t, fix ? (*fix->command ? fix->command : fix->text) : NULL);
 }
 
-struct table *doctor_table(const struct lint *lint) {
+static void add_check_row(struct table *t, const struct doctor_check *c) {
+    const struct check_finding *f = c->finding;
+    _cleanup_str_ struct str name = STR_INIT, nodes = STR_INIT, object = STR_INIT;
+    const char *ns = strna(f->ns), *slash = *ns ? "/" : "";
+    str_addf(&name, "check/%s", f->check->name);
+    if (f->name)
+        str_addf(&object, "%s %s%s%s", f->kind, ns, slash, f->name);
+    nodeset_fold(c->nodes, c->n_nodes, &nodes);
+    table_row(t, str_get(&name));
+    table_str(t, str_get(&name));
+    table_state(t, check_state(c),
+                lint_effect_word(!doctor_check_blocks(c)    ? LINT_REMARK
+                                 : f->verdict == CHECK_DENY ? LINT_REFUSED
+                                                            : LINT_WAITS));
+    table_str(t, str_get(&object));
+    table_int(t, 0);
+    table_str(t, str_get(&nodes));
+    table_str(t, blocker_row(check_code(c))->name);
+    table_str(t, f->evidence);
+    table_str(t, f->hint ? why_risk_word(WHY_RISK_NONE) : NULL);
+    table_str(t, f->hint);
+}
+
+struct table *doctor_table(const struct doctor_report *r) {
     struct table *t = table_new(columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < lint->n; i++)
-        for (size_t k = 0; k < lint->groups[i].n; k++)
-            add_row(t, &lint->groups[i], &lint->groups[i].findings[k]);
+    for (size_t i = 0; r->checks && i < r->checks->n; i++)
+        add_check_row(t, &r->checks->list[i]);
+    for (size_t i = 0; i < r->lint->n; i++)
+        for (size_t k = 0; k < r->lint->groups[i].n; k++)
+            add_row(t, &r->lint->groups[i], &r->lint->groups[i].findings[k]);
     return t;
 }
 
@@ -425,7 +539,7 @@ static void write_group_item(struct jsonw *w, const struct lint_group *g) {
     _cleanup_str_ struct str title = STR_INIT;
     add_title(g, &title);
     write_item(w, is_budget(g->cause) ? "budget" : "workload",
-               row->effect == LINT_REMARK ? STATE_GOOD : STATE_WARN, str_get(&title),
+               group_state(g) == STATE_NONE ? STATE_GOOD : group_state(g), str_get(&title),
                row->code == WHY_NO_CODE ? NULL : blocker_row((enum blocker_code)row->code)->hint);
 }
 
@@ -433,7 +547,7 @@ static void write_check_item(struct jsonw *w, const struct doctor_check *c) {
     _cleanup_str_ struct str title = STR_INIT;
     add_check_title(c, true, &title);
     str_addf(&title, ": %s", c->finding->evidence);
-    write_item(w, "check", STATE_WARN, str_get(&title), c->finding->hint);
+    write_item(w, "check", check_state(c), str_get(&title), c->finding->hint);
 }
 
 /* As a finding of `checks` (docs/checks.md), with all nodes that it is about. */
@@ -469,13 +583,21 @@ void doctor_json(const struct doctor_report *r, struct str *out) {
         jsonw_end(&w);
     }
     if (r->lint) {
-        size_t n_blocked;
-        _cleanup_free_ const char **blocked = blocked_nodes(r, &n_blocked);
+        struct fates fates;
+        fates_of(r, &fates);
         jsonw_kint(&w, "nodes", (int64_t)r->lint->nodes);
         jsonw_kint(&w, "pods", (int64_t)r->lint->pods);
         jsonw_kint(&w, "budgets", (int64_t)r->lint->budgets);
         jsonw_kint(&w, "nodesLookedAtForRoom", (int64_t)r->lint->roomed);
-        write_names(&w, "blockedNodes", blocked, n_blocked);
+        jsonw_kbool(&w, "placesAsScheduler", !r->lint->rough);
+        jsonw_kint(&w, "workloadsNotExplained", (int64_t)r->lint->unexplained);
+        write_names(&w, "waitingNodes", fates.nodes[FATE_WAITS], fates.n[FATE_WAITS]);
+        write_names(&w, "nodesWithoutPlaces", fates.nodes[FATE_DOWN], fates.n[FATE_DOWN]);
+        /* both, as it always was */
+        add_names(&fates, FATE_BLOCKED, fates.nodes[FATE_WAITS], fates.n[FATE_WAITS]);
+        sort_names(&fates, FATE_BLOCKED);
+        write_names(&w, "blockedNodes", fates.nodes[FATE_BLOCKED], fates.n[FATE_BLOCKED]);
+        fates_done(&fates);
         jsonw_kbegin(&w, "groups", '[');
         for (size_t i = 0; i < r->lint->n; i++)
             write_group(&w, &r->lint->groups[i]);

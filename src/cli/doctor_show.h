@@ -19,9 +19,9 @@ struct doctor_report {
 /* Lines of TEXT_WIDTH columns, but for commands: these are not broken, so that they can be pasted.
  * Without `all` the first few of each group, and how many more there are. */
 void doctor_text(const struct doctor_report *r, const char *prog, struct term *out);
-/* A row for each finding of the lint; the name is KIND/NAMESPACE/NAME. */
-struct table *doctor_table(const struct lint *lint);
-/* schema slipway.doctor/1.2 (docs/doctor.md). */
+/* A row for each finding of the lint and of the checks; the name is KIND/NAMESPACE/NAME. */
+struct table *doctor_table(const struct doctor_report *r);
+/* schema slipway.doctor/1.3 (docs/doctor.md). */
 void doctor_json(const struct doctor_report *r, struct str *out);
 
 #endif

@@ -29,6 +29,15 @@ static int read_rules(struct cli *cli, const char *path, struct drain_args *out)
     return 0;
 }
 
+int drain_args_rules_id(const char *path, char out[17], struct err *err) {
+    _cleanup_free_ char *text = NULL;
+    size_t len;
+    int rc = file_read(path, RULES_MAX, &text, &len, err);
+    if (!rc)
+        plan_hash(text, len, out);
+    return rc;
+}
+
 int drain_args_parse(struct cli *cli, const struct drain_flags *f, int argc, char **argv,
                      struct drain_args *out) {
     *out = (struct drain_args){0};
@@ -80,6 +89,8 @@ void drain_args_opts(const struct drain_flags *f, const struct drain_args *w,
         .uncordon_when_done = f->uncordon,
         .keep_record = f->target.dry_run == DRY_RUN_NONE,
         .rules = w->rules,
+        .foreseen = f->foreseen,
+        .n_foreseen = f->n_foreseen,
         .skew = w->target.ahead,
     };
 }

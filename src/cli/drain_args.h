@@ -19,6 +19,8 @@ struct drain_args {
  * why. */
 int drain_args_parse(struct cli *cli, const struct drain_flags *f, int argc, char **argv,
                      struct drain_args *out);
+/* What `rules_id` would be; the file is not looked into any further. A negative errno and why. */
+int drain_args_rules_id(const char *path, char out[17], struct err *err);
 void drain_args_done(struct drain_args *w);
 
 /* All but who holds the nodes and the seed. */

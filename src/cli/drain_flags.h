@@ -25,6 +25,8 @@ struct drain_flags {
     bool surge, wait_rescheduled, uncordon_on_abort, uncordon, json;
     bool in_order, avoid_next;
     int64_t detach_timeout;
+    const struct drain_foreseen *foreseen; /* as in struct drain_opts: of a plan */
+    size_t n_foreseen;
     int progress; /* enum progress and one; 0: not given */
 };
 

@@ -44,9 +44,9 @@ static void blocked(struct drain_lines *l, const struct drain_note *note, struct
     struct drain_blocker b = *note->blocker;
     _cleanup_str_ struct str text = STR_INIT, self = STR_INIT;
     /* One node that waits for its turn stands for the others. */
-    if (b.code == BLOCKER_MAX_UNAVAILABLE && l->told_turn)
+    if (blocker_is_turn(b.code) && l->told_turn)
         return;
-    l->told_turn |= b.code == BLOCKER_MAX_UNAVAILABLE;
+    l->told_turn |= blocker_is_turn(b.code);
     if (note->pod)
         str_addf(&self, "%s/%s", note->pod->ns, note->pod->name);
     else

@@ -424,7 +424,9 @@ static void add_refused(const struct drain_summary *m, struct str *out) {
     if (pods)
         str_add(out, "See to the pods that were refused, or add the flags that they need.\n");
     if (checks)
-        str_add(out, "See to what the check found, or do without it: --skip-check and --reason.\n");
+        str_add(
+            out,
+            "See to what the check found, or do without it: --skip-check CHECK --reason WHY.\n");
 }
 
 static void add_next(const struct drain_summary *m, const struct drain_totals *t, struct str *out) {

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@
 #include "cli/drain_summary.h"
 #include "cli/drain_tty.h"
 #include "cli/drain_words.h"
-#include "cli/tty.h"
+#include "cli/live.h"
 
 enum {
     TICK_MS = 100,       /* ten times a second */
@@ -28,11 +27,6 @@ enum {
     VERBOSE_REQUESTS = 4 /* the level of -v that logs every request */
 };
 #define HEARTBEAT SEC(600)
-
-#define CURSOR_HIDE "\033[?25l"
-#define CURSOR_SHOW "\033[?25h"
-#define ERASE_BELOW "\033[J"
-#define ERASE_LINE  "\033[K"
 
 const char *const progress_words[] = {
     [PROGRESS_AUTO] = "auto", [PROGRESS_TTY] = "tty",     [PROGRESS_PLAIN] = "plain",
@@ -59,25 +53,13 @@ struct drain_view {
     struct drain_plain plain;
     struct drain_json json;
     /* the terminal */
-    bool forced;                         /* its width was said by the user */
+    struct live live;
     bool shared;                         /* standard output is the same one */
-    bool keeps, taken;                   /* it throws nothing away; by our doing */
-    bool hides;                          /* the cursor */
-    int typed;                           /* bytes of lines that were typed */
-    size_t down;                         /* rows that the cursor was moved by that */
-    struct str block;                    /* what is on the screen, "" when nothing */
-    struct str above;                    /* what shall stay, not yet written */
     VEC(const struct drain_node *) done; /* since the last drawing */
-    int64_t drawn;
+    int64_t now, drawn;                  /* the former: of the drawing under way */
 };
 
 /* --- life --- */
-
-/* What the terminal itself says; false when it says nothing. */
-static bool window(const struct term *t, struct winsize *size) {
-    *size = (struct winsize){0};
-    return ioctl(t->fd, TIOCGWINSZ, size) == 0 && size->ws_col && size->ws_row;
-}
 
 static bool same_terminal(int a, int b) {
     struct stat sa, sb;
@@ -86,12 +68,11 @@ static bool same_terminal(int a, int b) {
 
 struct drain_view *drain_view_new(const struct drain_view_opts *opts) {
     struct drain_view *v = xnew(struct drain_view);
-    struct winsize size;
     v->opts = *opts;
     v->opts.term->pager = NULL;
+    live_init(&v->live, opts->term);
     if (opts->out)
         opts->out->pager = NULL;
-    v->forced = !window(opts->term, &size) || size.ws_col != opts->term->columns;
     v->shared = opts->out && same_terminal(opts->out->fd, opts->term->fd);
     v->beat = opts->now + HEARTBEAT;
     v->json.run = opts->run;
@@ -106,59 +87,14 @@ struct drain_view *drain_view_new(const struct drain_view_opts *opts) {
 void drain_view_free(struct drain_view *v) {
     if (!v)
         return;
-    drain_view_suspend(v);
+    live_done(&v->live);
     drain_plain_done(&v->plain);
-    str_done(&v->block);
-    str_done(&v->above);
     vec_done(&v->done);
     vec_done(&v->released);
     free(v);
 }
 
 /* --- the screen --- */
-
-static struct screen screen_of(const struct drain_view *v) {
-    const struct term *t = v->opts.term;
-    return (struct screen){t->columns, t->rows, t->color, t->utf8};
-}
-
-/* The size as it is at this moment: the signal that tells of another one may come after the next
- * drawing, which would then go back over lines that are not the block's. True when it has changed.
- */
-static bool sync_size(struct drain_view *v) {
-    struct winsize size;
-    struct term *t = v->opts.term;
-    if (v->opts.mode != PROGRESS_TTY || !window(t, &size))
-        return false;
-    int columns = v->forced ? t->columns : size.ws_col;
-    bool other = t->columns != columns || t->rows != size.ws_row;
-    t->columns = columns;
-    t->rows = size.ws_row;
-    return other;
-}
-
-/* Somebody presses Enter to see whether it is alive, and the cursor is a line further down. What
- * was typed cannot be looked at; but nobody presses it twice between two ticks. */
-static void sync_typed(struct drain_view *v) {
-    if (v->opts.mode != PROGRESS_TTY)
-        return;
-    int typed = tty_typed(v->opts.term->fd);
-    if (typed > v->typed && v->block.len)
-        v->down++;
-    v->typed = typed;
-}
-
-/* To the first column of the block. */
-static void to_top(struct drain_view *v, struct str *out) {
-    size_t rows = line_rows(str_get(&v->block), v->opts.term->columns) + v->down;
-    v->down = 0;
-    /* What has scrolled off the top of the screen cannot be reached. */
-    if (v->opts.term->rows > 0)
-        rows = MIN_OF(rows, (size_t)v->opts.term->rows);
-    str_addc(out, '\r');
-    if (rows)
-        str_addf(out, "\033[%zuA", rows);
-}
 
 /* Standard output's text comes before what shall stay. On the same screen it is drawn with the
  * block, in one write, so that nothing flickers. */
@@ -167,10 +103,10 @@ static void flush_beside(struct drain_view *v) {
     if (!out || !out->buf.len)
         return;
     if (v->shared) {
-        struct str above = v->above;
-        v->above = out->buf;
+        struct str above = v->live.above;
+        v->live.above = out->buf;
         out->buf = STR_INIT;
-        str_add(&v->above, str_get(&above));
+        str_add(&v->live.above, str_get(&above));
         str_done(&above);
         return;
     }
@@ -179,116 +115,47 @@ static void flush_beside(struct drain_view *v) {
     term_flush(out);
 }
 
-/* In the background there is a prompt where the block would be, and somebody types: only what shall
- * stay is written, as by any other job. */
-static void write_beside(struct drain_view *v) {
-    struct term *t = v->opts.term;
-    if (v->block.len)
-        str_add(&t->buf, CURSOR_SHOW);
-    str_reset(&v->block);
-    v->down = 0;
-    str_add(&t->buf, str_get(&v->above));
-    str_reset(&v->above);
-    term_flush(t);
-    v->hides = false;
-}
-
-static void draw(struct drain_view *v, int64_t now) {
-    struct term *t = v->opts.term;
-    bool beside = tty_in_background(t->fd);
-    sync_size(v);
-    sync_typed(v);
-    struct screen s = screen_of(v);
-    flush_beside(v);
-    if (v->done.len) {
-        drain_tty_done(v->done.p, v->done.len, &s, &v->above);
-        v->done.len = 0;
-    }
-    if (beside) {
-        write_beside(v);
-        return;
-    }
+static void make_block(void *arg, const struct screen *s, struct str *out) {
+    const struct drain_view *v = arg;
     struct drain_picture picture = {.nodes = v->nodes,
                                     .n = v->n,
-                                    .now = now,
+                                    .now = v->now,
                                     .started = v->opts.now,
                                     .eta = &v->eta,
                                     .stopping = v->stopping,
                                     .dry_run = v->opts.dry_run};
-    _cleanup_str_ struct str block = STR_INIT;
-    drain_tty_block(&picture, &s, &block);
-    if (sync_size(v)) {
-        s = screen_of(v);
-        str_reset(&block);
-        drain_tty_block(&picture, &s, &block);
+    drain_tty_block(&picture, s, out);
+}
+
+static void draw(struct drain_view *v, int64_t now) {
+    struct screen s = live_screen(&v->live);
+    flush_beside(v);
+    if (v->done.len) {
+        drain_tty_done(v->done.p, v->done.len, &s, &v->live.above);
+        v->done.len = 0;
     }
-    if (!v->above.len && !v->down && v->block.len && streq(str_get(&block), str_get(&v->block)))
-        return;
-    enum tty_keep keep = tty_keep_output(t->fd);
-    v->keeps = keep != TTY_LOSES;
-    v->taken |= keep == TTY_TAKEN;
-    v->hides = true;
-    /* One write: what is under way is never seen. Lines are written over the old ones and their
-     * ends erased, so that nothing flickers. */
-    if (v->block.len)
-        to_top(v, &t->buf);
-    else
-        str_add(&t->buf, CURSOR_HIDE);
-    if (v->above.len) {
-        /* Its lines may be of any length. */
-        str_add(&t->buf, ERASE_BELOW);
-        str_add(&t->buf, str_get(&v->above));
-    }
-    for (const char *p = str_get(&block); *p;) {
-        size_t len = strcspn(p, "\n");
-        str_addn(&t->buf, p, len);
-        str_add(&t->buf, ERASE_LINE "\n");
-        p += len + (p[len] == '\n');
-    }
-    str_add(&t->buf, ERASE_BELOW);
-    str_reset(&v->above);
-    str_reset(&v->block);
-    str_add(&v->block, str_get(&block));
-    term_flush(t);
+    v->now = now;
+    live_draw(&v->live, make_block, v);
 }
 
 void drain_view_hide(struct drain_view *v) {
-    if (!v->block.len)
-        return;
-    sync_size(v);
-    sync_typed(v);
-    to_top(v, &v->opts.term->buf);
-    str_add(&v->opts.term->buf, ERASE_BELOW CURSOR_SHOW);
-    str_reset(&v->block);
-    term_flush(v->opts.term);
-    v->hides = false;
+    live_hide(&v->live);
 }
 
 void drain_view_suspend(struct drain_view *v) {
-    drain_view_hide(v);
-    if (v->taken)
-        tty_keep_no_more(v->opts.term->fd);
-    v->taken = false;
+    live_suspend(&v->live);
 }
 
 void drain_view_key(struct drain_view *v) {
-    if (!v->taken)
-        return;
-    sync_typed(v);
-    tty_drop_input(v->opts.term->fd);
-    v->typed = 0;
+    live_key(&v->live);
 }
 
 void drain_view_restore(const struct drain_view *v) {
-    static const char give[] = "\r" ERASE_BELOW CURSOR_SHOW;
-    if (v->hides)
-        tty_write_now(v->opts.term->fd, give, sizeof give - 1);
-    if (v->taken)
-        tty_keep_no_more(v->opts.term->fd);
+    live_restore(&v->live);
 }
 
 void drain_view_resize(struct drain_view *v) {
-    sync_size(v);
+    live_screen(&v->live);
     v->drawn = 0;
 }
 
@@ -332,7 +199,7 @@ static void say_escalated(struct term *t, const struct drain_note *note) {
 }
 
 static void quiet_note(struct drain_view *v, const struct drain_note *note) {
-    struct screen s = screen_of(v);
+    struct screen s = live_screen(&v->live);
     if (note->kind == NOTE_ESCALATED)
         say_escalated(v->opts.term, note);
     /* A node that cannot be cordoned fails, and says so then. */
@@ -348,7 +215,7 @@ static void quiet_note(struct drain_view *v, const struct drain_note *note) {
 }
 
 void drain_view_note(struct drain_view *v, const struct drain_note *note) {
-    struct screen s = screen_of(v);
+    struct screen s = live_screen(&v->live);
     eta_note(&v->eta, note);
     if (note->kind == NOTE_UNCORDONED && note->node)
         *vec_push(&v->released) = note->node;
@@ -358,7 +225,8 @@ void drain_view_note(struct drain_view *v, const struct drain_note *note) {
         if (note->kind == NOTE_PHASE && note->node && note->node->phase == DRAIN_DONE)
             *vec_push(&v->done) = note->node;
         /* kubectl's lines on the same screen say it of each pod. */
-        drain_tty_note(note, v->opts.verbose && !(v->opts.out && v->opts.out->tty), &s, &v->above);
+        drain_tty_note(note, v->opts.verbose && !(v->opts.out && v->opts.out->tty), &s,
+                       &v->live.above);
         break;
     case PROGRESS_PLAIN:
         drain_plain_note(&v->plain, note, &v->opts.term->buf);
@@ -377,11 +245,11 @@ void drain_view_note(struct drain_view *v, const struct drain_note *note) {
 }
 
 void drain_view_remark(struct drain_view *v, enum log_level level, const char *text, int64_t now) {
-    struct screen s = screen_of(v);
+    struct screen s = live_screen(&v->live);
     switch (v->opts.mode) {
     case PROGRESS_AUTO:
     case PROGRESS_TTY:
-        drain_tty_remark(level, NULL, text, &s, &v->above);
+        drain_tty_remark(level, NULL, text, &s, &v->live.above);
         break;
     case PROGRESS_PLAIN:
         drain_plain_say(level, NULL, NULL, text, now, &v->opts.term->buf);
@@ -401,11 +269,7 @@ void drain_view_remark(struct drain_view *v, enum log_level level, const char *t
 void drain_view_stopping(struct drain_view *v) {
     v->stopping = true;
     v->drawn = 0;
-    if (v->block.len && !v->keeps) {
-        str_reset(&v->block);
-        v->down = 0;
-        str_addc(&v->above, '\n'); /* wherever the cursor is */
-    }
+    live_interrupted(&v->live);
 }
 
 /* --- time --- */
@@ -468,7 +332,7 @@ void drain_view_error(struct drain_view *v, const char *text) {
 
 void drain_view_end(struct drain_view *v, int exit_code, int64_t now) {
     struct term *t = v->opts.term;
-    struct screen s = screen_of(v);
+    struct screen s = live_screen(&v->live);
     if (v->ended)
         return;
     v->ended = true;
@@ -478,7 +342,7 @@ void drain_view_end(struct drain_view *v, int exit_code, int64_t now) {
     if (v->opts.mode == PROGRESS_JSON) {
         drain_json_summary(&v->json, v->nodes, v->n, exit_code, v->opts.now, now, &t->buf);
     } else if (v->opts.mode != PROGRESS_QUIET) {
-        str_add(&t->buf, str_get(&v->above));
+        str_add(&t->buf, str_get(&v->live.above));
         struct drain_summary summary = {.nodes = v->nodes,
                                         .n = v->n,
                                         .now = now,

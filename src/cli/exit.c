@@ -52,3 +52,11 @@ enum exit_code exit_from_errno(int code) {
         return EXIT_FAILED;
     }
 }
+
+int exit_graver(int a, int b) {
+    static const int order[] = {EXIT_ACCESS, EXIT_FAILED, EXIT_REFUSED};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return a ? a : b;
+}

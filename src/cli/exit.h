@@ -33,4 +33,8 @@ extern const size_t n_exit_rows;
  * file that makes no sense is EXIT_USAGE, everything else EXIT_FAILED. */
 enum exit_code exit_from_errno(int code);
 
+/* The one of two to end with: what happened to one object must not hide what happened to
+ * another. */
+int exit_graver(int a, int b);
+
 #endif

@@ -28,8 +28,9 @@ static const char *const found[BLOCKER_CODES] = {
     [BLOCKER_DAEMON_POD] = "the pod's controller is a DaemonSet, of whatever group, "
                            "and --ignore-daemonsets=false was given",
     [BLOCKER_LOCAL_STORAGE] = "one of the pod's volumes is an emptyDir, in memory or on disk",
-    [BLOCKER_LOCAL_PV] = "the PersistentVolume of one of the pod's claims has a node affinity, and "
-                         "no node that it names can take the pod",
+    [BLOCKER_LOCAL_PV] = "the PersistentVolume of one of the pod's claims is local, or its node "
+                         "affinity names this node (kubernetes.io/hostname). One that names a zone "
+                         "is not local: it moves within its zone",
     [BLOCKER_NO_ROOM] = "a scheduling simulation, with the rules of kube-scheduler, finds no node "
                         "for the pod's replacement",
     [BLOCKER_TERMINATING_STUCK] = "a minute after the end of its grace period (deletionTimestamp) "
@@ -63,14 +64,28 @@ static const char *const found[BLOCKER_CODES] = {
                                "karpenter.sh/do-not-disrupt",
     [BLOCKER_JOB_RUNNING] = "a rule with 'action: wait', or the pod's label "
                             "cluster.x-k8s.io/drain=wait-completed",
+    [BLOCKER_JOB_WOULD_FAIL] =
+        "beforehand: the first rule of the Job's podFailurePolicy that matches a pod which was "
+        "evicted (condition DisruptionTarget, containers that end with 143) says FailJob or "
+        "FailIndex; or, with the pods that go together, more of them would have failed than "
+        "backoffLimit or backoffLimitPerIndex allows. One whose containers end well (exit code 0) "
+        "when they are asked to stop counts as done instead",
+    [BLOCKER_REPLACEMENT_REFUSED] =
+        "beforehand: the status of a ResourceQuota without scopes counts more of a resource that "
+        "the pod uses than its spec allows, or there is no ServiceAccount of the name that the pod "
+        "has",
+    [BLOCKER_OTHER_SCHEDULER] = "the pod's spec.schedulerName is not default-scheduler",
     [BLOCKER_SURGE_PENDING] = "with --surge: the Deployment was given one replica more, and its "
                               "status does not count it as available",
     [BLOCKER_NOT_RESCHEDULED] = "with --wait-rescheduled: the status of the owner counts fewer "
                                 "replicas as available than its spec wants. In a plan and in "
                                 "doctor: a StatefulSet makes its pods in order (OrderedReady), and "
                                 "one with a lower number is not ready or finds no room",
-    [BLOCKER_MAX_UNAVAILABLE] = "so many nodes are being worked on as --max-unavailable, "
-                                "--parallel or the limit of zones allows",
+    [BLOCKER_MAX_UNAVAILABLE] =
+        "so many nodes are being worked on as --max-unavailable or --parallel allows",
+    [BLOCKER_MAX_ZONES] = "nodes of so many zones (label topology.kubernetes.io/zone) are being "
+                          "worked on as --max-zones allows, and this one is in another",
+    [BLOCKER_NODE_TAKEN] = "the record of the policy's slots has the node, and for another",
     [BLOCKER_CORDON_CONTENDED] = "the patch that cordons the node is answered with 409 again and "
                                  "again: its resourceVersion was changed in between",
     [BLOCKER_LAST_REPLICA] = "a check reads the storage system's own objects and finds no healthy "
@@ -83,9 +98,35 @@ static const char *const found[BLOCKER_CODES] = {
     [BLOCKER_NOT_MIGRATABLE] = "a check reads the virtual machine's condition LiveMigratable and "
                                "its eviction strategy",
     [BLOCKER_CHECK_UNKNOWN] = "a check could not read what it needs, or found it empty",
+    [BLOCKER_MANUAL_HOLD] = "spec.paused of the maintenance or of its rollout",
+    [BLOCKER_SOAK_TIME] = "soak of the policy or of the rollout, counted from when the last of its "
+                          "nodes was done",
+    [BLOCKER_TOO_MANY_FAILED] = "the nodes of the rollout that were given up, or wait for somebody "
+                                "to say how they go on, are more than its maxFailed",
+    [BLOCKER_POLICY_UNCLEAR] = "the node selectors of the policies are compared with the labels of "
+                               "the node",
+    [BLOCKER_NAME_TAKEN] = "a Maintenance ROLLOUT-NODE is there, and the rollout is not its owner",
+    [BLOCKER_APPROVAL_NEEDED] = "spec.approval of the policy is required, and the Maintenance, its "
+                                "Rollout, or the Node of a FleetLock client has no annotation "
+                                "slipway.dev/approved (of the Node: none of this boot)",
+    [BLOCKER_RECORD_UNREADABLE] = "the ConfigMap slipway-slots-POLICY is of a newer version, or no "
+                                  "record at all",
+    [BLOCKER_CLIENT_AWAITED] = "executor fleetlock, and the slot of the node is drained: no "
+                               "question of its client has come since that could be granted",
+    [BLOCKER_NODE_AWAITED] = "the phase is Granted (by FleetLock), Operating or Returning, and the "
+                             "Node is not Ready with another boot than when it was drained",
+    [BLOCKER_NOT_BACK] = "the returnTimeout of the policy has passed since the node was told to "
+                         "go, since the operation began, or since the new boot was seen",
+    [BLOCKER_OPERATION_FAILED] =
+        "the executor has reported a failure; or it has reported none, and five minutes later the "
+        "node is Ready in the boot that it was drained in",
+    [BLOCKER_CORDON_FAILED] = "the Node cannot be written, or its annotation slipway.dev/cordon "
+                              "cannot be read",
+    [BLOCKER_EXECUTOR_REFUSED] = "the controller was begun without --allow-commands or "
+                                 "--allow-hooks, or what it is to run or ask is none",
 };
 
-const char *const explain_words[BLOCKER_CODES + 1] = {
+const char *const explain_words[BLOCKER_CODES + 2] = {
     [BLOCKER_MULTIPLE_PDBS] = "MultiplePDBs",
     [BLOCKER_PDB_UNSATISFIABLE] = "PDBUnsatisfiable",
     [BLOCKER_PDB_SYNC_FAILED] = "PDBSyncFailed",
@@ -111,9 +152,14 @@ const char *const explain_words[BLOCKER_CODES + 1] = {
     [BLOCKER_RETURNS] = "ReturnsToNode",
     [BLOCKER_DO_NOT_DISRUPT] = "DoNotDisrupt",
     [BLOCKER_JOB_RUNNING] = "JobRunning",
+    [BLOCKER_JOB_WOULD_FAIL] = "JobWouldFail",
+    [BLOCKER_REPLACEMENT_REFUSED] = "ReplacementRefused",
+    [BLOCKER_OTHER_SCHEDULER] = "OtherScheduler",
     [BLOCKER_SURGE_PENDING] = "SurgePending",
     [BLOCKER_NOT_RESCHEDULED] = "NotRescheduled",
     [BLOCKER_MAX_UNAVAILABLE] = "MaxUnavailableReached",
+    [BLOCKER_MAX_ZONES] = "MaxZonesReached",
+    [BLOCKER_NODE_TAKEN] = "NodeTaken",
     [BLOCKER_CORDON_CONTENDED] = "CordonContended",
     [BLOCKER_LAST_REPLICA] = "LastReplica",
     [BLOCKER_QUORUM_AT_RISK] = "QuorumAtRisk",
@@ -121,6 +167,20 @@ const char *const explain_words[BLOCKER_CODES + 1] = {
     [BLOCKER_PRIMARY_ON_NODE] = "PrimaryOnNode",
     [BLOCKER_NOT_MIGRATABLE] = "NotMigratable",
     [BLOCKER_CHECK_UNKNOWN] = "CheckUnknown",
+    [BLOCKER_MANUAL_HOLD] = "ManualHold",
+    [BLOCKER_SOAK_TIME] = "SoakTime",
+    [BLOCKER_TOO_MANY_FAILED] = "TooManyFailed",
+    [BLOCKER_POLICY_UNCLEAR] = "PolicyUnclear",
+    [BLOCKER_NAME_TAKEN] = "NameTaken",
+    [BLOCKER_APPROVAL_NEEDED] = "ApprovalNeeded",
+    [BLOCKER_RECORD_UNREADABLE] = "RecordUnreadable",
+    [BLOCKER_CLIENT_AWAITED] = "ClientAwaited",
+    [BLOCKER_NODE_AWAITED] = "NodeAwaited",
+    [BLOCKER_NOT_BACK] = "NotBack",
+    [BLOCKER_OPERATION_FAILED] = "OperationFailed",
+    [BLOCKER_CORDON_FAILED] = "CordonFailed",
+    [BLOCKER_EXECUTOR_REFUSED] = "ExecutorRefused",
+    [BLOCKER_CODES] = EXPLAIN_STATES,
 };
 
 const char *explain_found(enum blocker_code code) {

@@ -7,7 +7,9 @@
 
 /* What is looked at to find it, as half a sentence. */
 const char *explain_found(enum blocker_code code);
-/* The names of all codes, for completion; NULL-terminated. */
+/* What is no code, and is explained all the same: see cli/explain_states.h. */
+#define EXPLAIN_STATES "states"
+/* The names of all codes, and that, for completion; NULL-terminated. */
 extern const char *const explain_words[];
 /* The code of that name, in whatever case its letters are; BLOCKER_CODES when there is none. */
 enum blocker_code explain_find(const char *name);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "cli/govalue.h"
@@ -76,6 +77,13 @@ static int parse_request_timeout(const char *text, struct arena *arena, void *fi
                    "integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)");
 }
 
+bool connection_is_address(const char *word) {
+    const char *colon = strrchr(word, ':');
+    if (!*word || strstr(word, "://"))
+        return true;
+    return colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
+}
+
 #define FIELD(member) offsetof(struct connection_opts, member)
 #define IGNORED(name_, kind_, member)                                                              \
     {                                                                                              \
@@ -126,6 +134,8 @@ const struct option_group connection_options = {
          .offset = FIELD(flags.server),
          .arg = "URL",
          .env = "SLIPWAY_SERVER",
+         .advice = "It is the address of the API server: https://HOST:PORT or HOST:PORT. Its dry "
+                   "run is --dry-run=server, of 'plan' and of the verbs that change something.",
          .help = "Address of the API server"},
         {.name = "token",
          .kind = OPTION_STRING,

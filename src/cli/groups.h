@@ -32,6 +32,9 @@ struct connection_opts {
     } ignored; /* flags of kubectl's that mean nothing here */
 };
 extern const struct option_group connection_options;
+/* Whether the word can only be the address of a server, and no node's name: it has a scheme or a
+ * port, or is the empty text that hides the environment's. */
+bool connection_is_address(const char *word);
 
 /* Verbs that print a result: json, yaml, jsonpath and so on, without rows. */
 struct document_opts {

@@ -1,6 +1,9 @@
 /* Help texts. */
 #include "cli/help.h"
 
+#include <string.h>
+
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "cli/topics.h"
@@ -61,7 +64,7 @@ void help_spelling(const struct option *o, struct str *out) {
     else
         str_add(out, "    ");
     str_addf(out, "--%s", o->name);
-    if (o->kind != OPTION_FLAG)
+    if (o->kind != OPTION_FLAG && !o->bare_unless)
         str_addf(out, o->implied ? "[=%s]" : "=%s", o->arg);
 }
 
@@ -87,6 +90,24 @@ static void add_options(const char *prog, const struct option_group *group, stru
             add_option(prog, o, out);
 }
 
+/* Commands are whole on a line. */
+static void see_also(const char *prog, const char *const names[], struct str *out) {
+    size_t start = out->len;
+    str_add(out, "See also:");
+    for (size_t i = 0; names[i]; i++) {
+        _cleanup_free_ char *one =
+            xasprintf(" '%s %s%s'%s", prog, topic_find(names[i]) ? "help " : "", names[i],
+                      names[i + 1] ? "," : "");
+        if (out->len - start + strlen(one) > TEXT_WIDTH) {
+            str_addc(out, '\n');
+            start = out->len;
+            str_add(out, "         ");
+        }
+        str_add(out, one);
+    }
+    str_addc(out, '\n');
+}
+
 void help_verb(const char *prog, const struct verb *verb, struct str *out) {
     text_fill(out, verb->summary, 0, 0);
     heading(out, "Examples");
@@ -110,11 +131,8 @@ void help_verb(const char *prog, const struct verb *verb, struct str *out) {
         }
     if (!verb->see_also || !verb->see_also[0])
         return;
-    str_add(out, "\nSee also:");
-    for (size_t i = 0; verb->see_also[i]; i++)
-        str_addf(out, "%s '%s %s%s'", i ? "," : "", prog,
-                 topic_find(verb->see_also[i]) ? "help " : "", verb->see_also[i]);
     str_add(out, "\n");
+    see_also(prog, verb->see_also, out);
 }
 
 void help_topic(const char *prog, const struct topic *topic, struct str *out) {

@@ -125,7 +125,7 @@ static int64_t turn_of(const struct history_log *log, const char *workload,
 void history_waits(struct history_log *log, const struct drain_node *node,
                    const struct drain_blocker *blocker) {
     /* Those that wait for their turn wait for others that have begun. */
-    if (node->phase < DRAIN_EVICTING && blocker->code != BLOCKER_MAX_UNAVAILABLE)
+    if (node->phase < DRAIN_EVICTING && !blocker_is_turn(blocker->code))
         log->begun = true;
 }
 

@@ -19,6 +19,7 @@ enum {
  * little quicker, or several times as slow, small factors being as likely as large ones. */
 #define LEAST_TIMES 0.75
 #define MOST_TIMES  6.0
+#define BUSY_TIMES  1.25 /* at least */
 
 struct lags_drain {
     char *name;
@@ -110,6 +111,13 @@ static struct lags_drawn usual_of(const struct lags_drain *d) {
     return (struct lags_drawn){answer, step, budget < 0 ? step : budget, MAX_OF(d->begin, 0)};
 }
 
+/* One that was busy already is hardly so many times as slow once more: a request takes no longer
+ * than is assumed where nothing is known, unless it was seen to. */
+static double most_times(const struct lags_drawn *d) {
+    double room = d->answer > 0 ? (double)LAGS_MOST / (double)d->answer : MOST_TIMES;
+    return room < BUSY_TIMES ? BUSY_TIMES : room > MOST_TIMES ? MOST_TIMES : room;
+}
+
 static double chance(struct prng *random) {
     return (double)prng_range(random, 0, 1 << 24) / (1 << 24);
 }
@@ -124,7 +132,7 @@ struct lags_drawn lags_draw(const struct lags *l, uint64_t seed) {
     }
     int64_t i = prng_range(&random, 0, (int64_t)l->drains.len);
     struct lags_drawn d = usual_of(l->drains.p[i]);
-    double times = LEAST_TIMES * pow(MOST_TIMES / LEAST_TIMES, chance(&random));
+    double times = LEAST_TIMES * pow(most_times(&d) / LEAST_TIMES, chance(&random));
     return (struct lags_drawn){
         .answer = (int64_t)((double)d.answer * times),
         .step = (int64_t)((double)d.step * times),
@@ -142,7 +150,7 @@ struct lags_basis lags_basis(const struct lags *l) {
     struct lags_basis out = {.answer = {LAGS_LEAST, LAGS_MOST}, .times = {1, 1}};
     if (l && l->drains.len) {
         out.times[0] = LEAST_TIMES;
-        out.times[1] = MOST_TIMES;
+        out.times[1] = BUSY_TIMES;
     }
     for (; l && out.drains < l->drains.len; out.drains++) {
         struct lags_drawn d = usual_of(l->drains.p[out.drains]);
@@ -150,6 +158,7 @@ struct lags_basis lags_basis(const struct lags *l) {
         widen(out.step, d.step, !out.drains);
         widen(out.budget, d.budget, !out.drains);
         widen(out.begin, d.begin, !out.drains);
+        out.times[1] = fmax(out.times[1], most_times(&d));
     }
     return out;
 }

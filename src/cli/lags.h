@@ -37,7 +37,8 @@ struct lags_drawn {
     int64_t budget; /* of the one that sees to budgets */
     int64_t begin;  /* until the first pod is asked to go; 0: as long as the requests take */
 };
-/* As in one of the drains, from three quarters to six times of it; `l` may be NULL. */
+/* As in one of the drains, from three quarters to six times of it, less if it was busy already; `l`
+ * may be NULL. */
 struct lags_drawn lags_draw(const struct lags *l, uint64_t seed);
 
 /* What runs are drawn from. */

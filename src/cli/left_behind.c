@@ -22,8 +22,11 @@ void left_text(const struct survey_sum_left *l, int64_t now, struct str *out) {
     char age[TIMEFMT_LEN];
     add_nodes(&l->nodes, out);
     if (l->what == LEFT_MARK) {
-        str_addf(out, " %s the mark " NEXT_TAINT ", though no drain seems to be at work",
-                 one ? "has" : "have");
+        str_addf(out,
+                 " %s the mark " NEXT_TAINT
+                 ": a drain that has not begun with %s yet keeps it, and "
+                 "one that was killed leaves it",
+                 one ? "has" : "have", one ? "it" : "them");
         return;
     }
     str_addf(out, ": nothing was heard of %s drain%s%s%s for %s", one ? "its" : "their",

@@ -137,7 +137,7 @@ static void option_item(struct str *out, const struct option *o) {
     if (o->letter)
         str_addf(out, " Fl %c ,", o->letter);
     str_addf(out, " Fl -%s", o->name);
-    if (o->kind != OPTION_FLAG)
+    if (o->kind != OPTION_FLAG && !o->bare_unless)
         str_addf(out, o->implied ? " Ns Op = Ns Ar %s" : " Ns = Ns Ar %s", o->arg);
     str_addc(out, '\n');
     sentence(out, o->help);

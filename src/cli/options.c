@@ -35,16 +35,22 @@ static bool same_name(const char *name, const char *typed, size_t len) {
     return true;
 }
 
-const struct option *options_find(const struct option_set *set, const char *name, size_t len,
-                                  void **base) {
+static const struct option *find_name(const struct option_set *set, const char *name, size_t len,
+                                      bool bare, void **base) {
     for (size_t i = 0; i < set->n; i++)
         for (const struct option *o = set->items[i].group->rows; o->name; o++)
-            if (strlen(o->name) == len && same_name(o->name, name, len)) {
+            if (strlen(o->name) == len && same_name(o->name, name, len) &&
+                !o->bare_unless == !bare) {
                 if (base)
                     *base = set->items[i].base;
                 return o;
             }
     return NULL;
+}
+
+const struct option *options_find(const struct option_set *set, const char *name, size_t len,
+                                  void **base) {
+    return find_name(set, name, len, false, base);
 }
 
 static const struct option *find_letter(const struct option_set *set, char letter, void **base) {
@@ -81,6 +87,20 @@ static void take_value(struct options_walk *w, struct option_token *t) {
     else if (takes_value(t->row) ||
              (next && t->row->kind == OPTION_INT && t->row->implied && all_digits(next)))
         t->value = w->argv[w->i++];
+}
+
+/* The row that a flag without a value means, if the verb has one for it. */
+static const struct option *find_bare(const struct options_walk *w, struct option_token *t,
+                                      const char *name, size_t len) {
+    const char *next = w->i < w->argc ? w->argv[w->i] : NULL;
+    void *base = NULL;
+    const struct option *o = name[len] || t->index < w->set->bare_from
+                                 ? NULL
+                                 : find_name(w->set, name, len, true, &base);
+    if (!o || (next && o->bare_unless(next)))
+        return NULL;
+    t->base = base;
+    return o;
 }
 
 static struct option_token next_letter(struct options_walk *w) {
@@ -124,7 +144,9 @@ struct option_token options_next(struct options_walk *w) {
     }
     const char *name = word + 2;
     size_t len = strcspn(name, "=");
-    t.row = options_find(w->set, name, len, &t.base);
+    t.row = find_bare(w, &t, name, len);
+    if (!t.row)
+        t.row = options_find(w->set, name, len, &t.base);
     t.kind = t.row ? TOKEN_OPTION : TOKEN_UNKNOWN;
     if (name[len])
         t.value = name + len + 1;
@@ -222,7 +244,9 @@ static int unknown_error(const struct option_set *set, const char *word, const c
     return err_set(err, EINVAL, "unknown flag: %s", typed);
 }
 
-static int missing_error(const struct option_token *t, struct err *err) {
+static int missing_error(const struct option_token *t, struct options_fault *fault,
+                         struct err *err) {
+    fault->advice = t->row->advice;
     if (t->typed)
         return err_set(err, EINVAL, "flag needs an argument: '%c' in -%s", *t->typed, t->typed);
     return err_set(err, EINVAL, "flag needs an argument: --%s", t->row->name);
@@ -339,7 +363,7 @@ static int parse_words(struct parser *p, int argc, char **argv, int *n_args, str
             }
             break;
         case TOKEN_NEEDS_VALUE:
-            return missing_error(&t, err);
+            return missing_error(&t, p->fault, err);
         case TOKEN_UNKNOWN:
             return unknown_error(p->set, argv[t.index], t.typed, p->arena, p->fault, err);
         }

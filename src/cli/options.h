@@ -6,7 +6,8 @@
  * Spelling is kubectl's: flags and arguments in any order, "--" ends the flags, "--name=value" and
  * "--name value", "-ovalue", "-o value" and "-o=value", one-letter flags in one word ("-wq"),
  * "--name=false". A value may be optional (`implied`): then only "--name=value" gives one, except
- * that a number after a numeric one belongs to it ("-v 6", as kubectl users type it).
+ * that a number after a numeric one belongs to it ("-v 6", as kubectl users type it). A verb may
+ * mean something else by the bare flag (`bare_unless`).
  *
  * What is not on the command line comes from the environment, and what is not there from the
  * default. An empty text is the same as none, and "--name=" hides the environment's. */
@@ -57,9 +58,12 @@ struct option {
     int min, max;             /* of OPTION_INT */
     bool stops;               /* nothing after it is looked at (--help) */
     bool hidden;              /* not in help, manual and completion */
-    bool filled;        /* of OPTION_STRING: an empty text is an error, not the same as none */
-    bool late;          /* the message of parse() is all that is said about a wrong value: what
-                           kubectl finds out only when it runs the command */
+    bool filled; /* of OPTION_STRING: an empty text is an error, not the same as none */
+    bool late;   /* the message of parse() is all that is said about a wrong value: what
+                    kubectl finds out only when it runs the command */
+    /* Only the bare flag means this row; where a value is given, another row of the same name is
+     * meant. Says whether the word after the flag is such a value. NULL: an ordinary row. */
+    bool (*bare_unless)(const char *word);
     const char *called; /* in messages: kubectl's name of it, where ours is another; or NULL */
     const char *advice; /* what to write instead of a wrong value; NULL: by the kind */
     int (*parse)(const char *value, struct arena *arena, void *field, struct err *err);
@@ -82,6 +86,8 @@ struct option_set {
         void *base;
     } items[OPTION_SET_MAX];
     size_t n;
+    int bare_from; /* words before this one were read without the verb's own meaning of bare flags
+                    */
 };
 void option_set_add(struct option_set *set, const struct option_group *group, void *base);
 
@@ -130,7 +136,7 @@ struct option_token {
 
 struct options_walk options_walk(const struct option_set *set, int argc, char *const *argv);
 struct option_token options_next(struct options_walk *w);
-/* The option of that long name, or NULL. */
+/* The option that "--name=value" means, or NULL. */
 const struct option *options_find(const struct option_set *set, const char *name, size_t len,
                                   void **base);
 /* Parses as options_parse() does, but skips what it does not understand and sets no defaults. */

@@ -103,6 +103,22 @@ void patient_try(struct session *s, const struct kube_op_spec *spec, struct pati
     call(s, spec, 1, out);
 }
 
+void patient_delete(struct session *s, const struct kind *kind, const struct meta *meta,
+                    bool dry_run, struct patient *out) {
+    _cleanup_str_ struct str body = STR_INIT;
+    kube_delete_body(&(struct kube_delete_options){.uid = strna(meta->uid),
+                                                   .grace = -1,
+                                                   .propagation = "Background"},
+                     dry_run, &body);
+    patient_call(s,
+                 &(struct kube_op_spec){.method = "DELETE",
+                                        .kind = kind,
+                                        .ns = meta->ns,
+                                        .name = meta->name,
+                                        .body = str_get(&body)},
+                 out);
+}
+
 void patient_done(struct session *s, const struct kind *result, struct patient *p) {
     if (p->obj)
         object_free(result, s->conn.client.pool, p->obj);

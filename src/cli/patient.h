@@ -25,6 +25,10 @@ struct patient {
 void patient_call(struct session *s, const struct kube_op_spec *spec, struct patient *out);
 /* The same, and the first answer counts. */
 void patient_try(struct session *s, const struct kube_op_spec *spec, struct patient *out);
+/* Deletes the object that has that UID, and with it, in the background, what it owns.
+ * KUBE_CONFLICT: another one has its name by now. */
+void patient_delete(struct session *s, const struct kind *kind, const struct meta *meta,
+                    bool dry_run, struct patient *out);
 void patient_done(struct session *s, const struct kind *result, struct patient *p);
 
 #endif

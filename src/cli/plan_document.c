@@ -68,6 +68,12 @@ static void write_node(struct jsonw *w, const struct plan_node *n) {
             finding_json(w, n->findings[i]);
         jsonw_end(w);
     }
+    if (n->n_later) {
+        jsonw_kbegin(w, "later", '[');
+        for (size_t i = 0; i < n->n_later; i++)
+            finding_json(w, n->later[i]);
+        jsonw_end(w);
+    }
     if (n->blocker.message)
         write_blocker(w, &n->blocker);
     write_seconds(w, "begins", n->begins);
@@ -80,13 +86,32 @@ static void write_node(struct jsonw *w, const struct plan_node *n) {
     jsonw_end(w);
 }
 
+static void write_budgets(struct jsonw *w, const struct plan *p) {
+    jsonw_kbegin(w, "budgets", '[');
+    for (size_t i = 0; i < p->n_budgets; i++) {
+        const struct plan_budget *b = &p->budgets[i];
+        jsonw_begin(w, '{');
+        jsonw_kstr(w, "name", b->name);
+        jsonw_kstr(w, "rule", b->rule);
+        jsonw_kstr(w, "selector", b->selector);
+        jsonw_kopt(w, "unhealthyPodEvictionPolicy", b->unhealthy);
+        if (b->spare != PLAN_NO_COUNT)
+            jsonw_kint(w, "spare", b->spare);
+        jsonw_kint(w, "needs", b->needs);
+        jsonw_end(w);
+    }
+    jsonw_end(w);
+}
+
 static void write_bounds(struct jsonw *w, const struct plan *p) {
     static const char *const words[] = {[TERM_NODE] = "node",
                                         [TERM_BUDGET] = "budget",
                                         [TERM_SLOTS] = "slots",
+                                        [TERM_ZONES] = "zones",
                                         [TERM_RATE] = "rate"};
     jsonw_kbegin(w, "lowerBound", '{');
     write_seconds(w, "seconds", p->bounds[p->binds].least);
+    write_seconds(w, "certain", p->certain);
     jsonw_kstr(w, "binds", words[p->binds]);
     jsonw_kbegin(w, "terms", '[');
     for (int i = 0; i < PLAN_TERMS; i++) {
@@ -102,6 +127,75 @@ static void write_bounds(struct jsonw *w, const struct plan *p) {
     jsonw_end(w);
     jsonw_end(w);
 }
+
+/* What the times rest on. */
+static void write_basis(struct jsonw *w, const struct plan *p) {
+    jsonw_kbegin(w, "basis", '{');
+    write_seconds(w, "stopAssumed", ASSUMED_STOP);
+    write_seconds(w, "startAssumed", ASSUMED_START);
+    jsonw_kint(w, "startsAssumed", (int64_t)p->assumed);
+    jsonw_kint(w, "volumesLeftOut", (int64_t)p->attached);
+    jsonw_end(w);
+}
+
+static void write_better(struct jsonw *w, const struct plan *p) {
+    if (!p->better_limit)
+        return;
+    jsonw_kbegin(w, "better", '{');
+    jsonw_kint(w, "parallel", (int64_t)p->better_limit);
+    jsonw_kint(w, "nodes", (int64_t)p->better_nodes);
+    jsonw_end(w);
+}
+
+/* --- what it rests on --- */
+
+struct digest {
+    uint32_t a, b;
+};
+
+static void add(struct digest *d, const char *text) {
+    const char *t = strna(text);
+    d->a = hash_more(d->a, t, strlen(t) + 1);
+    d->b = hash_more(d->b ^ 0x9e3779b9u, t, strlen(t) + 1);
+}
+
+static void add_number(struct digest *d, int64_t number) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    add(d, text);
+}
+
+static void add_node(struct digest *d, const struct plan_node *n) {
+    add(d, n->name);
+    add(d, n->node->meta.uid);
+    add(d, n->finding ? n->finding->evidence : "");
+    add_number(d, (int64_t)n->n_pods);
+    for (size_t k = 0; k < n->n_pods; k++) {
+        add(d, n->pods[k].pod->meta.uid);
+        add(d, plan_verdict_word(n->pods[k].verdict));
+    }
+}
+
+void plan_id(const struct plan_shown *shown, char out[static 17]) {
+    const struct plan *plan = shown->plan;
+    struct digest d = {1, 2};
+    add_number(&d, (int64_t)shown->n_flags);
+    for (size_t i = 0; i < shown->n_flags; i++)
+        add(&d, shown->flags[i]);
+    add(&d, shown->rules);
+    for (size_t i = 0; i < plan->n; i++)
+        add_node(&d, &plan->nodes[i]);
+    for (size_t i = 0; i < plan->n_budgets; i++) {
+        const struct plan_budget *b = &plan->budgets[i];
+        add(&d, b->name);
+        add(&d, b->rule);
+        add(&d, b->selector);
+        add(&d, b->unhealthy);
+    }
+    snprintf(out, 17, "%08x%08x", d.a, d.b);
+}
+
+/* --- the document --- */
 
 void plan_hash(const char *text, size_t len, char out[static 17]) {
     snprintf(out, 17, "%08x%08x", hash_bytes(text, len),
@@ -128,12 +222,13 @@ static void sign(struct str *text) {
 
 void plan_document(const struct plan_shown *shown, struct str *out) {
     const struct plan *p = shown->plan;
-    char when[TIMEFMT_LEN];
+    char when[TIMEFMT_LEN], id[17];
     struct jsonw w;
+    plan_id(shown, id);
     jsonw_init(&w, out, true);
     jsonw_begin(&w, '{');
     jsonw_kstr(&w, "schema", PLAN_SCHEMA);
-    jsonw_kstr(&w, "id", shown->id);
+    jsonw_kstr(&w, "id", id);
     jsonw_kstr(&w, "operation", "drain");
     jsonw_kstr(&w, "server", shown->cluster);
     jsonw_kstr(&w, "made", time_format(shown->now, false, when));
@@ -154,6 +249,9 @@ void plan_document(const struct plan_shown *shown, struct str *out) {
     write_seconds(&w, "seconds", p->makespan);
     write_seconds(&w, "drained", p->drained);
     write_bounds(&w, p);
+    write_basis(&w, p);
+    write_better(&w, p);
+    write_budgets(&w, p);
     jsonw_kbegin(&w, "pods", '{');
     for (int i = 0; i < PLAN_VERDICTS; i++)
         jsonw_kint(&w, plan_verdict_word((enum plan_verdict)i), (int64_t)p->count[i]);
@@ -164,46 +262,4 @@ void plan_document(const struct plan_shown *shown, struct str *out) {
     jsonw_end(&w);
     jsonw_end(&w);
     sign(out);
-}
-
-/* --- what it rests on --- */
-
-struct digest {
-    uint32_t a, b;
-};
-
-static void add(struct digest *d, const char *text) {
-    const char *t = strna(text);
-    d->a = hash_more(d->a, t, strlen(t) + 1);
-    d->b = hash_more(d->b ^ 0x9e3779b9u, t, strlen(t) + 1);
-}
-
-void plan_id(const struct plan *plan, const struct drain_opts *opts, const struct store *budgets,
-             char out[static 17]) {
-    struct digest d = {1, 2};
-    char text[128];
-    snprintf(text, sizeof text, "%d%d%d%d %lld %u%d %u %u %g %d", opts->force,
-             opts->ignore_daemonsets, opts->delete_emptydir, opts->disable_eviction,
-             (long long)opts->grace, opts->max_unavailable.value, opts->max_unavailable.percent,
-             opts->parallel, opts->max_zones, opts->rate, opts->uncordon_when_done);
-    add(&d, text);
-    for (size_t i = 0; i < plan->n; i++) {
-        const struct plan_node *n = &plan->nodes[i];
-        add(&d, n->name);
-        add(&d, n->node->meta.uid);
-        add(&d, n->finding ? n->finding->evidence : "");
-        for (size_t k = 0; k < n->n_pods; k++) {
-            add(&d, n->pods[k].pod->meta.uid);
-            add(&d, plan_verdict_word(n->pods[k].verdict));
-        }
-    }
-    size_t n;
-    const struct object **all = store_sorted(budgets, &n);
-    for (size_t i = 0; i < n; i++) {
-        add(&d, all[i]->meta.ns);
-        add(&d, all[i]->meta.name);
-        add(&d, all[i]->meta.version);
-    }
-    free(all);
-    snprintf(out, 17, "%08x%08x", d.a, d.b);
 }

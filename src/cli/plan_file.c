@@ -1,20 +1,24 @@
-/* A plan that was saved, and what has changed since. */
+/* A plan that was saved, beside the cluster as it is now. */
 #include "cli/plan_file.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "cli/plan_server.h"
 
 enum { FILE_MAX = 512 << 20 };
 
 #define SCHEMA_NAME  "slipway.plan/"
 #define SCHEMA_MAJOR "1."
+
+#define EDITED "~ the plan was edited after it was saved"
 
 /* --- reading --- */
 
@@ -34,9 +38,22 @@ static int read_pod(struct arena *arena, const json_t *v, struct saved_pod *out)
                               .name = text_of(arena, v, "name"),
                               .uid = text_of(arena, v, "uid"),
                               .verdict = text_of(arena, v, "verdict"),
-                              .code = text_of(arena, blocker, "code"),
-                              .object = text_of(arena, blocker, "object")};
+                              .owner = text_of(arena, v, "owner"),
+                              .message = text_of(arena, blocker, "message")};
     return *out->name && *out->uid && *out->verdict ? 0 : -1;
+}
+
+static int read_findings(struct arena *arena, const json_t *list, struct saved_node *out) {
+    out->n_findings = json_array_size(list);
+    out->findings = arena_alloc(arena, (out->n_findings + 1) * sizeof *out->findings);
+    for (size_t i = 0; i < out->n_findings; i++) {
+        const json_t *v = json_array_get(list, i);
+        out->findings[i] = (struct saved_finding){.check = text_of(arena, v, "check"),
+                                                  .verdict = text_of(arena, v, "verdict")};
+        if (!*out->findings[i].check)
+            return -1;
+    }
+    return 0;
 }
 
 static int read_node(struct arena *arena, const json_t *v, struct saved_node *out) {
@@ -50,7 +67,30 @@ static int read_node(struct arena *arena, const json_t *v, struct saved_node *ou
     for (size_t i = 0; i < n; i++)
         if (read_pod(arena, json_array_get(pods, i), &out->pods[i]))
             return -1;
+    if (read_findings(arena, json_object_get(v, "checks"), out))
+        return -1;
     return *out->name && json_is_array(pods) ? 0 : -1;
+}
+
+/* Plans of version 1.0 had none. */
+static int read_budgets(struct arena *arena, const json_t *list, struct plan_file *out) {
+    out->has_budgets = list;
+    out->n_budgets = json_array_size(list);
+    out->budgets = arena_alloc(arena, (out->n_budgets + 1) * sizeof *out->budgets);
+    for (size_t i = 0; i < out->n_budgets; i++) {
+        const json_t *v = json_array_get(list, i);
+        out->budgets[i] = (struct plan_budget){
+            .name = text_of(arena, v, "name"),
+            .rule = text_of(arena, v, "rule"),
+            .selector = text_of(arena, v, "selector"),
+            .unhealthy = text_of(arena, v, "unhealthyPodEvictionPolicy"),
+            .needs = (int32_t)json_integer_value(json_object_get(v, "needs")),
+            .spare = PLAN_NO_COUNT,
+        };
+        if (!*out->budgets[i].name)
+            return -1;
+    }
+    return !list || json_is_array(list) ? 0 : -1;
 }
 
 static int read_words(struct arena *arena, const json_t *list, struct plan_file *out) {
@@ -90,6 +130,7 @@ int plan_file_parse(const char *text, size_t len, const char *path, struct arena
     plan_digest(doc, now);
     out->edited = !str_same(digest, now);
     out->rules = text_of(arena, doc, "rules");
+    out->asked = json_is_true(json_object_get(doc, "serverAsked"));
     const json_t *nodes = json_object_get(doc, "nodes");
     size_t n = json_array_size(nodes);
     out->id = text_of(arena, doc, "id");
@@ -102,6 +143,8 @@ int plan_file_parse(const char *text, size_t len, const char *path, struct arena
     for (size_t i = 0; i < n; i++)
         if (read_node(arena, json_array_get(nodes, i), &out->nodes[i]))
             return err_set(err, EINVAL, "%s: node %zu of the plan is not complete", path, i + 1);
+    if (read_budgets(arena, json_object_get(doc, "budgets"), out))
+        return err_set(err, EINVAL, "%s: the budgets of the plan are not complete", path);
     return 0;
 }
 
@@ -111,102 +154,6 @@ int plan_file_read(const char *path, struct arena *arena, struct plan_file *out,
     bool in = streq(path, "-");
     int rc = file_read(in ? "/dev/stdin" : path, FILE_MAX, &text, &len, err);
     return rc ? rc : plan_file_parse(text, len, in ? "standard input" : path, arena, out, err);
-}
-
-/* --- comparing --- */
-
-static const struct plan_node *node_now(const struct plan *p, const char *name) {
-    for (size_t i = 0; i < p->n; i++)
-        if (streq(p->nodes[i].name, name))
-            return &p->nodes[i];
-    return NULL;
-}
-
-static int order(const struct saved_pod *a, const struct plan_pod *b) {
-    int c = strcmp(a->ns, strna(b->pod->meta.ns));
-    return c ? c : strcmp(a->name, strna(b->pod->meta.name));
-}
-
-static bool stays(const char *verdict) {
-    return streq(verdict, plan_verdict_word(PLAN_STAYS));
-}
-
-/* That it goes at once or a little later is no change: budgets come and go all the time. */
-static const char *means(const char *verdict) {
-    bool goes = streq(verdict, plan_verdict_word(PLAN_GOES)) ||
-                streq(verdict, plan_verdict_word(PLAN_WAITS));
-    return goes ? "drains" : verdict;
-}
-
-static void add_why(const struct plan_pod *p, struct str *out) {
-    if (p->verdict > PLAN_GOES)
-        str_addf(out, " (%s %s: %s)", blocker_row(p->blocker.code)->name, p->blocker.object,
-                 p->blocker.message);
-}
-
-static size_t pod_changed(const struct saved_pod *a, const struct plan_pod *b, const char *node,
-                          struct str *out) {
-    const char *now = plan_verdict_word(b->verdict);
-    if (!streq(a->uid, strna(b->pod->meta.uid)) && !(stays(a->verdict) && stays(now))) {
-        str_addf(out, "~ pod %s/%s on %s is another one\n", a->ns, a->name, node);
-        return 1;
-    }
-    if (streq(means(a->verdict), means(now)))
-        return 0;
-    str_addf(out, "~ pod %s/%s on %s: %s, was %s", a->ns, a->name, node, now, a->verdict);
-    add_why(b, out);
-    str_addc(out, '\n');
-    return 1;
-}
-
-static size_t pods_changed(const struct saved_node *a, const struct plan_node *b, struct str *out) {
-    size_t i = 0, k = 0, n = 0;
-    while (i < a->n_pods || k < b->n_pods) {
-        int c = i == a->n_pods ? 1 : k == b->n_pods ? -1 : order(&a->pods[i], &b->pods[k]);
-        if (c < 0) {
-            const struct saved_pod *p = &a->pods[i++];
-            if (stays(p->verdict))
-                continue;
-            str_addf(out, "- pod %s/%s on %s is gone\n", p->ns, p->name, a->name);
-            n++;
-        } else if (c > 0) {
-            const struct plan_pod *p = &b->pods[k++];
-            if (p->verdict == PLAN_STAYS)
-                continue;
-            str_addf(out, "+ pod %s/%s on %s: %s", strna(p->pod->meta.ns), p->pod->meta.name,
-                     a->name, plan_verdict_word(p->verdict));
-            add_why(p, out);
-            str_addc(out, '\n');
-            n++;
-        } else {
-            n += pod_changed(&a->pods[i++], &b->pods[k++], a->name, out);
-        }
-    }
-    return n;
-}
-
-size_t plan_file_compare(const struct plan_file *f, const struct plan *now, struct str *out) {
-    size_t n = 0;
-    for (size_t i = 0; i < f->n; i++) {
-        const struct saved_node *a = &f->nodes[i];
-        const struct plan_node *b = node_now(now, a->name);
-        if (!b || !streq(a->uid, strna(b->node->meta.uid))) {
-            str_addf(out, "- node %s %s\n", a->name, b ? "is another one" : "is gone");
-            n++;
-            continue;
-        }
-        n += pods_changed(a, b, out);
-    }
-    return n;
-}
-
-bool plan_file_foreign(const struct plan_file *f, const struct plan *now) {
-    for (size_t i = 0; i < f->n; i++) {
-        const struct plan_node *b = node_now(now, f->nodes[i].name);
-        if (b && streq(f->nodes[i].uid, strna(b->node->meta.uid)))
-            return false;
-    }
-    return true;
 }
 
 /* --- beside the cluster as it is now --- */
@@ -239,7 +186,6 @@ __attribute__((format(printf, 2, 3))) static size_t tell(struct saved_plan *s, c
     return 1;
 }
 
-/* Those that are there: what is missing is a change, and no error. */
 /* What has changed may be what another drain of the same nodes has done. */
 static const char *find_busy(struct cli *cli, const struct saved_plan *s,
                              const struct store *nodes) {
@@ -252,6 +198,38 @@ static const char *find_busy(struct cli *cli, const struct saved_plan *s,
     return NULL;
 }
 
+static size_t count_never(const struct plan *p) {
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        n += p->nodes[i].count[PLAN_NEVER];
+    return n;
+}
+
+static struct drain_foreseen never(struct arena *arena, const char *node,
+                                   const struct plan_pod *p) {
+    return (struct drain_foreseen){.node = arena_printf(arena, "%s", node),
+                                   .ns = arena_printf(arena, "%s", strna(p->pod->meta.ns)),
+                                   .name = arena_printf(arena, "%s", p->pod->meta.name),
+                                   .code = p->blocker.code,
+                                   .object = arena_printf(arena, "%s", strna(p->blocker.object)),
+                                   .message = arena_printf(arena, "%s", strna(p->blocker.message))};
+}
+
+/* What the plan calls never, for a drain that does nothing but say what it would do. */
+static void foresee(struct arena *arena, const struct plan *p, struct drain_flags *out) {
+    struct drain_foreseen *list = arena_alloc(arena, (count_never(p) + 1) * sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct plan_node *node = &p->nodes[i];
+        for (size_t k = 0; k < node->n_pods; k++)
+            if (node->pods[k].verdict == PLAN_NEVER)
+                list[n++] = never(arena, node->name, &node->pods[k]);
+    }
+    qsort(list, n, sizeof *list, drain_foreseen_order);
+    out->foreseen = list;
+    out->n_foreseen = n;
+}
+
 static int plan_again(struct cli *cli, struct saved_plan *s) {
     struct drain_args args;
     struct planning_run r;
@@ -259,22 +237,42 @@ static int plan_again(struct cli *cli, struct saved_plan *s) {
     if (rc)
         return rc;
     rc = planning_make(cli, &s->flags, &args, true, &r);
+    if (!rc && s->file.asked)
+        rc = plan_ask_server(&r.session, &r.opts, &r.plan, &r.arena);
     const char *server = rc ? "" : strna(r.session.conn.config->server);
     s->foreign = !rc && !streq(s->file.server, server) && plan_file_foreign(&s->file, &r.plan);
     if (s->foreign)
         s->n_changes +=
             tell(s, "~ the plan is of another cluster, %s; this is %s", s->file.server, server);
     if (!rc && s->file.edited)
-        s->n_changes += tell(s, "~ the plan was edited after it was saved");
-    if (!rc && !streq(s->file.rules, args.rules_id))
-        s->n_changes += tell(s, "~ the rules in %s are others", strna(s->flags.rules));
+        s->n_changes += tell(s, EDITED);
+    for (size_t i = 0; !rc && i < s->file.n; i++)
+        s->gone[i] = !store_get(r.picture.cluster.nodes, NULL, s->names[i]);
     if (!rc) {
         s->n_changes += plan_file_compare(&s->file, &r.plan, &s->changes);
         s->busy = find_busy(cli, s, r.picture.cluster.nodes);
+        foresee(&cli->arena, &r.plan, &s->flags);
     }
     planning_done(&r, &args);
     drain_args_done(&args);
     return rc;
+}
+
+/* Whoever knows how to make the digest anew can name any file: only one that is what the plan says
+ * of it is looked into. */
+static int check_rules(struct cli *cli, struct saved_plan *s) {
+    _cleanup_err_ struct err err = ERR_INIT;
+    const char *path = strna(s->flags.rules);
+    char id[17] = "";
+    if (*path && !s->file.edited && drain_args_rules_id(path, id, &err))
+        return cli_fail(cli, EXIT_USAGE, "--rules: %s", err_msg(&err));
+    bool others = !s->file.edited && !streq(s->file.rules, id);
+    s->unread = others || (s->file.edited && *path);
+    if (others)
+        s->n_changes += tell(s, "~ the rules in %s are others", path);
+    else if (s->unread)
+        s->n_changes += tell(s, EDITED);
+    return 0;
 }
 
 int saved_plan_check(struct cli *cli, const char *path, const struct connection_opts *connection,
@@ -294,7 +292,9 @@ int saved_plan_check(struct cli *cli, const char *path, const struct connection_
     s->names = arena_alloc(&cli->arena, (s->file.n + 1) * sizeof *s->names);
     for (size_t i = 0; i < s->file.n; i++)
         s->names[i] = s->file.nodes[i].name;
-    return plan_again(cli, s);
+    s->gone = arena_alloc(&cli->arena, (s->file.n + 1) * sizeof *s->gone);
+    rc = check_rules(cli, s);
+    return rc || s->unread ? rc : plan_again(cli, s);
 }
 
 void saved_plan_done(struct saved_plan *s) {

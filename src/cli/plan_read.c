@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-int picture_read(struct session *s, struct picture *p) {
+int picture_read(struct session *s, bool deployments, struct picture *p) {
     struct pool *pool = s->conn.client.pool;
     *p = (struct picture){0};
     cluster_init(&p->cluster, pool);
@@ -12,6 +12,9 @@ int picture_read(struct session *s, struct picture *p) {
     p->claims = store_new(&kind_pvc, pool);
     p->classes = store_new(&kind_storage_class, pool);
     p->daemon_sets = store_new(&kind_daemon_set, pool);
+    p->jobs = store_new(&kind_job, pool);
+    p->quotas = store_new(&kind_resource_quota, pool);
+    p->accounts = store_new(&kind_service_account, pool);
     struct cluster *c = &p->cluster;
     const struct {
         struct store *store;
@@ -32,13 +35,21 @@ int picture_read(struct session *s, struct picture *p) {
         {p->claims, "whether pods with volumes find room is not judged", &p->no_storage},
         {p->classes, "whether pods whose volumes have yet to be made find room is not judged",
          &p->no_classes},
+        {c->attachments, "volumes that do not get off a node are not told apart",
+         &p->no_attachments},
+        {p->jobs, "Jobs that would fail because of the drain are not told apart", &p->no_jobs},
+        {p->quotas, "pods that no quota lets be made again are not told apart", &p->no_quotas},
+        {p->accounts, "pods whose ServiceAccount is gone are not told apart", &p->no_accounts},
+        {c->deployments, "which pods get a second replica first is not known", &p->no_owners},
     };
-    for (size_t i = 0; i < ARRAY_LEN(feeds); i++)
-        session_feed_into(
-            s, feeds[i].store,
-            &(struct session_feed){.without = feeds[i].without, .missing = &p->lacks[i]});
+    size_t n = deployments ? PICTURE_KINDS : PICTURE_KINDS - 1;
+    for (size_t i = 0; i < n; i++)
+        session_feed_into(s, feeds[i].store,
+                          &(struct session_feed){.without = feeds[i].without,
+                                                 .missing = &p->lacks[i],
+                                                 .optional = feeds[i].store == p->quotas});
     int rc = session_sync(s);
-    for (size_t i = 0; i < ARRAY_LEN(feeds); i++)
+    for (size_t i = 0; i < n; i++)
         if (p->lacks[i]) {
             *feeds[i].missing = true;
             p->unread[p->n_unread++] = store_kind(feeds[i].store)->resource;
@@ -46,6 +57,7 @@ int picture_read(struct session *s, struct picture *p) {
     c->all_pods = true;
     c->owners_watched = !p->no_owners;
     c->budgets_known = true;
+    c->attachments_known = !p->no_attachments;
     c->daemon_sets = p->no_daemons ? NULL : p->daemon_sets;
     return rc;
 }
@@ -59,6 +71,9 @@ void picture_done(struct picture *p) {
     store_free(p->claims);
     store_free(p->classes);
     store_free(p->daemon_sets);
+    store_free(p->jobs);
+    store_free(p->quotas);
+    store_free(p->accounts);
 }
 
 void picture_input(struct picture *p, struct plan_input *in) {
@@ -67,6 +82,9 @@ void picture_input(struct picture *p, struct plan_input *in) {
     in->volumes = p->no_storage ? NULL : p->volumes;
     in->claims = p->no_storage ? NULL : p->claims;
     in->classes = p->no_classes ? NULL : p->classes;
+    in->jobs = p->no_jobs ? NULL : p->jobs;
+    in->quotas = p->no_quotas ? NULL : p->quotas;
+    in->accounts = p->no_accounts ? NULL : p->accounts;
 }
 
 int planning_make(struct cli *cli, const struct drain_flags *f, struct drain_args *args,
@@ -79,10 +97,11 @@ int planning_make(struct cli *cli, const struct drain_flags *f, struct drain_arg
     rc = lenient ? 0 : target_read(&r->session, &args->target);
     if (rc || !args->target.names.len)
         return rc;
-    rc = picture_read(&r->session, &r->picture);
+    rc = picture_read(&r->session, f->surge, &r->picture);
     if (rc)
         return rc;
-    r->now = cli_now(cli) + args->target.ahead;
+    args->target.ahead = r->session.conn.client.ahead; /* also of nodes that nobody asked for */
+    r->now = session_now(&r->session);
     drain_args_opts(f, args, &r->opts);
     checks_read(&r->checks, &r->session,
                 &(struct checks_read_opts){.nodes = r->picture.cluster.nodes,
@@ -95,7 +114,6 @@ int planning_make(struct cli *cli, const struct drain_flags *f, struct drain_arg
                             .now = r->now};
     picture_input(&r->picture, &in);
     plan_make(&in, &r->arena, &r->plan);
-    plan_id(&r->plan, &r->opts, r->picture.cluster.budgets, r->id);
     return 0;
 }
 

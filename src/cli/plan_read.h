@@ -9,20 +9,22 @@
 #include "cli/session.h"
 #include "engine/plan.h"
 
-enum { PICTURE_KINDS = 10 };
+enum { PICTURE_KINDS = 15 };
 
 struct picture {
     struct cluster cluster;
-    struct store *namespaces, *volumes, *claims, *classes, *daemon_sets;
-    bool no_namespaces, no_storage, no_classes, no_owners, no_daemons;
+    struct store *namespaces, *volumes, *claims, *classes, *daemon_sets, *jobs, *quotas, *accounts;
+    bool no_namespaces, no_storage, no_classes, no_owners, no_daemons, no_jobs, no_quotas,
+        no_accounts, no_attachments;
     bool lacks[PICTURE_KINDS];
     const char *unread[PICTURE_KINDS]; /* resources that could not be listed */
     size_t n_unread;
 };
 
 /* What may not be read is said and done without, but for nodes, pods and budgets. 0, or the exit
- * code after having said why. picture_done() in any case, after the session's end. */
-int picture_read(struct session *s, struct picture *p);
+ * code after having said why. Deployments are for --surge alone. picture_done() in any case, after
+ * the session's end. */
+int picture_read(struct session *s, bool deployments, struct picture *p);
 void picture_done(struct picture *p);
 /* Fills in the stores that there are. */
 void picture_input(struct picture *p, struct plan_input *in);
@@ -35,7 +37,6 @@ struct planning_run {
     struct drain_opts opts;
     struct arena arena;
     struct plan plan;
-    char id[17];
     int64_t now;
     bool open;
 };

@@ -13,6 +13,8 @@
 
 enum {
     INDENT = 2,
+    TURNS_NAMED = 12,  /* nodes that a command names one by one */
+    OBJECTS_NAMED = 5, /* budgets of which the same is said */
 };
 
 /* --- helpers --- */
@@ -36,9 +38,12 @@ static bool same_second(int64_t a, int64_t b) {
     return a == PLAN_NO_TIME || b == PLAN_NO_TIME ? a == b : a / USEC_PER_SEC == b / USEC_PER_SEC;
 }
 
-/* Its replacement is made after another's, which does not come. */
+/* Its replacement is made after another's, which does not come; or is not made at all. */
 static bool is_unmade(const struct plan_pod *p) {
-    return p->verdict == PLAN_HOMELESS && p->blocker.code == BLOCKER_NOT_RESCHEDULED;
+    enum blocker_code code = p->blocker.code;
+    return p->verdict == PLAN_HOMELESS &&
+           (code == BLOCKER_NOT_RESCHEDULED || code == BLOCKER_JOB_WOULD_FAIL ||
+            code == BLOCKER_REPLACEMENT_REFUSED);
 }
 
 static size_t unmade_on(const struct plan_node *n) {
@@ -187,22 +192,72 @@ static void print_rows(const struct plan *p, const struct screen *s, struct str 
 
 /* --- what is in the way --- */
 
+/* What is said of some nodes: a sentence, and on the next line where and what helps. */
+struct entry {
+    enum plan_verdict verdict;
+    char *text, *where;
+};
+typedef VEC(struct entry) entries;
+
+/* Takes the texts. */
+static void entry_add(entries *all, enum plan_verdict verdict, char *text, char *where) {
+    *vec_push(all) = (struct entry){verdict, text, where};
+}
+
+static void print_entry(const struct entry *e, const struct screen *s, struct str *out) {
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    line_put(&l, style_of(e->verdict), e->verdict == PLAN_NEVER ? "x" : "!");
+    line_to(&l, INDENT + 3);
+    line_fill(&l, STYLE_NONE, e->text, INDENT + 3, SIZE_MAX);
+    line_end(&l);
+    l = line_begin(out, s);
+    line_to(&l, INDENT + 3);
+    line_fill(&l, STYLE_DIM, e->where, INDENT + 3, SIZE_MAX);
+    line_end(&l);
+}
+
+/* Whatever it is about, what nothing but somebody's help ends comes first. */
+static void print_entries(entries *all, const struct screen *s, struct str *out) {
+    if (all->len)
+        str_add(out, "\nIn the way\n");
+    for (int worst = 1; worst >= 0; worst--)
+        for (size_t i = 0; i < all->len; i++)
+            if ((all->p[i].verdict == PLAN_NEVER) == worst)
+                print_entry(&all->p[i], s, out);
+    for (size_t i = 0; i < all->len; i++) {
+        free(all->p[i].text);
+        free(all->p[i].where);
+    }
+    vec_done(all);
+}
+
 /* Pods of any nodes with the same trouble. */
 struct trouble {
     const struct plan_pod *first;
     size_t pods, others; /* that stay because of these */
     VEC(const char *) nodes;
+    VEC(const char *) objects; /* each once */
 };
+
+static bool is_of_budget(const struct plan_blocker *b) {
+    return b->code == BLOCKER_PDB_NO_BUDGET || b->code == BLOCKER_PDB_UNSATISFIABLE ||
+           b->code == BLOCKER_PDB_SYNC_FAILED;
+}
+
+/* Why nobody may evict it is the same for all pods of a namespace, whose names come before. */
+static const char *gist(const struct plan_blocker *b) {
+    const char *why = b->code == BLOCKER_FORBIDDEN ? strstr(b->message, " is forbidden: ") : NULL;
+    return why ? why : b->message;
+}
 
 static bool same_trouble(const struct plan_pod *a, const struct plan_pod *b) {
     if (a->verdict != b->verdict || a->blocker.code != b->blocker.code)
         return false;
     /* Of budgets the budget tells; of pods one stands for all with the same message. */
-    bool budget = a->blocker.code == BLOCKER_PDB_NO_BUDGET ||
-                  a->blocker.code == BLOCKER_PDB_UNSATISFIABLE ||
-                  a->blocker.code == BLOCKER_PDB_SYNC_FAILED;
-    return budget ? streq(a->blocker.object, b->blocker.object)
-                  : streq(a->blocker.message, b->blocker.message);
+    return (is_of_budget(&a->blocker) && streq(a->blocker.object, b->blocker.object)) ||
+           (streq(gist(&a->blocker), gist(&b->blocker)) &&
+            streq(strna(a->blocker.help), strna(b->blocker.help)));
 }
 
 static int compare_troubles(const void *a, const void *b) {
@@ -214,104 +269,130 @@ static int compare_troubles(const void *a, const void *b) {
     return strcmp(x->first->blocker.object, y->first->blocker.object);
 }
 
-static void print_trouble(const struct trouble *t, const struct screen *s, struct str *out) {
+/* Budgets are named; a pod stands for the others. */
+static void add_objects(const struct trouble *t, struct str *out) {
+    size_t shown = is_of_budget(&t->first->blocker) ? MIN_OF(t->objects.len, OBJECTS_NAMED) : 1;
+    if (!*t->first->blocker.object)
+        return;
+    for (size_t i = 0; i < shown; i++)
+        str_addf(out, "%s%s", i ? ", " : " ", t->objects.p[i]);
+    if (shown > 1 && t->objects.len > shown)
+        str_addf(out, " and %zu more", t->objects.len - shown);
+}
+
+/* What would make one of them fit, and what helps in general; or what helps, said in full. */
+static void add_help(const struct trouble *t, struct str *out) {
     const struct plan_blocker *b = &t->first->blocker;
-    const struct blocker_row *row = blocker_row(b->code);
-    bool never = t->first->verdict == PLAN_NEVER;
-    /* A budget that waits for room is not helped by what else helps budgets. */
-    bool instead = !str_empty(b->help) && b->code != BLOCKER_NO_ROOM && b->code != BLOCKER_LOCAL_PV;
-    _cleanup_str_ struct str text = STR_INIT, set = STR_INIT;
-    nodeset_fold(t->nodes.p, t->nodes.len, &set);
-    str_addf(&text, "%s%s%s: %s", row->name, *b->object ? " " : "", b->object, b->message);
-    struct line l = line_begin(out, s);
-    line_to(&l, INDENT);
-    line_put(&l, style_of(t->first->verdict), never ? "x" : "!");
-    line_to(&l, INDENT + 3);
-    line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 3, SIZE_MAX);
-    line_end(&l);
-    l = line_begin(out, s);
-    line_to(&l, INDENT + 3);
-    _cleanup_str_ struct str others = STR_INIT;
+    bool about_room = b->code == BLOCKER_NO_ROOM || b->code == BLOCKER_LOCAL_PV;
+    if (!str_empty(b->help) && (b->helped || !about_room || strstr(b->message, PLAN_IS_CHANCE))) {
+        str_addf(out, "; %s", b->help);
+        return;
+    }
+    if (!str_empty(b->help))
+        str_addf(out, "; %s%s", b->help, t->pods == 1 ? "" : " for one");
+    str_addf(out, "; %s", blocker_row(b->code)->hint);
+}
+
+static void trouble_entry(const struct trouble *t, entries *all) {
+    const struct plan_blocker *b = &t->first->blocker;
+    struct str text = STR_INIT, where = STR_INIT;
+    str_add(&text, blocker_row(b->code)->name);
+    add_objects(t, &text);
+    str_addf(&text, ": %s", b->message);
+    str_addf(&where, "%zu pod%s on ", t->pods, s_of(t->pods));
+    nodeset_fold(t->nodes.p, t->nodes.len, &where);
     if (t->others)
-        str_addf(&others, ", because of which %zu other%s there", t->others,
+        str_addf(&where, ", because of which %zu other%s there", t->others,
                  t->others == 1 ? " stays" : "s stay");
-    _cleanup_free_ char *where = xasprintf(
-        "%zu pod%s on %s%s; %s%s%s%s", t->pods, s_of(t->pods), str_get(&set), str_get(&others),
-        strna(b->help), str_empty(b->help) || instead || t->pods == 1 ? "" : " for one",
-        str_empty(b->help) || instead ? "" : "; ", instead ? "" : row->hint);
-    line_fill(&l, STYLE_DIM, where, INDENT + 3, SIZE_MAX);
-    line_end(&l);
+    add_help(t, &where);
+    entry_add(all, t->first->verdict, str_take(&text), str_take(&where));
 }
 
 /* What a check says to nodes. */
 struct objection {
     const struct check_finding *first;
+    size_t more; /* of the same sort, with other words */
     VEC(const char *) nodes;
 };
+typedef VEC(struct objection) objections;
 
-static void print_objection(const struct objection *t, const struct screen *s, struct str *out) {
-    const struct check_finding *f = t->first;
-    bool never = f->verdict == CHECK_DENY, told = strstr(strna(f->hint), "--skip-check");
-    enum style style = style_of(never ? PLAN_NEVER : PLAN_UNSURE);
-    _cleanup_str_ struct str text = STR_INIT, set = STR_INIT;
-    nodeset_fold(t->nodes.p, t->nodes.len, &set);
-    const struct blocker_row *row =
-        blocker_row(f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code);
-    str_addf(&text, "%s%s%s%s%s: %s: %s", row->name, f->name ? " " : "",
-             f->name ? strna(f->ns) : "", f->name && f->ns ? "/" : "", strna(f->name),
-             f->check->name, f->evidence);
-    struct line l = line_begin(out, s);
-    line_to(&l, INDENT);
-    line_put(&l, style, never ? "x" : "!");
-    line_to(&l, INDENT + 3);
-    line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 3, SIZE_MAX);
-    line_end(&l);
-    l = line_begin(out, s);
-    line_to(&l, INDENT + 3);
-    _cleanup_free_ char *where = xasprintf("%s %s cordoned%s%s%s%s%s", str_get(&set),
-                                           never               ? "cannot be"
-                                           : t->nodes.len == 1 ? "is not yet"
-                                                               : "are not yet",
-                                           str_empty(f->hint) ? "" : "; ", strna(f->hint),
-                                           told ? "" : "; all the same: --skip-check ",
-                                           told ? "" : f->check->name, told ? "" : " --reason WHY");
-    line_fill(&l, STYLE_DIM, where, INDENT + 3, SIZE_MAX);
-    line_end(&l);
+static bool is_later(const struct check_finding *f) {
+    return !(f->when & CHECK_CORDON);
 }
 
-/* True: there are some. The same about several nodes is one. */
-static bool print_objections(const struct plan *p, const struct screen *s, struct str *out) {
-    VEC(struct objection) all = VEC_INIT;
+static const char *means_to_nodes(const struct objection *t) {
+    bool deny = t->first->verdict == CHECK_DENY, one = t->nodes.len == 1;
+    if (is_later(t->first) && deny)
+        return one ? "can be drained, but nothing more may be done to it"
+                   : "can be drained, but nothing more may be done to them";
+    if (is_later(t->first))
+        return one ? "waits for that" : "wait for that";
+    return deny ? "cannot be cordoned" : one ? "is not yet cordoned" : "are not yet cordoned";
+}
+
+static void objection_entry(const struct objection *t, entries *all) {
+    const struct check_finding *f = t->first;
+    bool deny = f->verdict == CHECK_DENY;
+    struct str text = STR_INIT, where = STR_INIT;
+    const struct blocker_row *row =
+        blocker_row(f->code == BLOCKER_CODES ? BLOCKER_CHECK_UNKNOWN : f->code);
+    str_addf(&text, "%s%s%s%s%s: %s%s: %s", row->name, f->name ? " " : "",
+             f->name ? strna(f->ns) : "", f->name && f->ns ? "/" : "", strna(f->name),
+             is_later(f) && !deny ? PLAN_AT_THE_END ": " : "", f->check->name, f->evidence);
+    if (t->more)
+        str_addf(&text, " (and %zu more)", t->more);
+    nodeset_fold(t->nodes.p, t->nodes.len, &where);
+    str_addf(&where, " %s%s%s", means_to_nodes(t), str_empty(f->hint) ? "" : "; ", strna(f->hint));
+    str_addf(&where, "; all the same: --skip-check %s --reason WHY", f->check->name);
+    entry_add(all, deny && !is_later(f) ? PLAN_NEVER : PLAN_UNSURE, str_take(&text),
+              str_take(&where));
+}
+
+/* The same about several nodes is one; of what a drain waits for at its end, and there may be many
+ * machines on a node, the first stands for all with the same cure. */
+static bool same_objection(const struct check_finding *a, const struct check_finding *b) {
+    if (a->check != b->check || a->when != b->when)
+        return false;
+    return streq(a->evidence, b->evidence) ||
+           (is_later(a) && a->verdict == b->verdict && a->code == b->code &&
+            streq(strna(a->hint), strna(b->hint)));
+}
+
+static void object(objections *all, const struct plan_node *n, const struct check_finding *f) {
+    struct objection *t = NULL;
+    for (size_t m = 0; m < all->len && !t; m++)
+        if (same_objection(all->p[m].first, f))
+            t = &all->p[m];
+    if (!t) {
+        t = vec_push(all);
+        *t = (struct objection){.first = f};
+    }
+    t->more += !streq(t->first->evidence, f->evidence);
+    if (!t->nodes.len || t->nodes.p[t->nodes.len - 1] != n->name)
+        *vec_push(&t->nodes) = n->name;
+}
+
+static void add_objections(const struct plan *p, entries *out) {
+    objections all = VEC_INIT;
     for (size_t i = 0; i < p->n; i++)
-        for (size_t k = 0; k < MAX_OF(p->nodes[i].n_findings, (size_t) !!p->nodes[i].finding);
-             k++) {
-            const struct plan_node *n = &p->nodes[i];
-            const struct check_finding *f = n->findings[k];
-            struct objection *t = NULL;
-            for (size_t m = 0; m < all.len && !t; m++)
-                if (all.p[m].first->check == f->check &&
-                    streq(all.p[m].first->evidence, f->evidence))
-                    t = &all.p[m];
-            if (!t) {
-                t = vec_push(&all);
-                *t = (struct objection){.first = f};
-            }
-            *vec_push(&t->nodes) = n->name;
-        }
-    if (all.len)
-        str_add(out, "\nIn the way\n");
+        for (size_t k = 0; k < p->nodes[i].n_findings; k++)
+            object(&all, &p->nodes[i], p->nodes[i].findings[k]);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct plan_node *n = &p->nodes[i];
+        bool told = n->blocker.message && str_starts(n->blocker.message, PLAN_AT_THE_END);
+        for (size_t k = told; k < n->n_later; k++)
+            object(&all, n, n->later[k]);
+    }
     for (size_t i = 0; i < all.len; i++) {
-        print_objection(&all.p[i], s, out);
+        objection_entry(&all.p[i], out);
         vec_done(&all.p[i].nodes);
     }
-    bool any = all.len > 0;
     vec_done(&all);
-    return any;
 }
 
 /* It stays because its node does. */
 static bool is_told_of(const struct plan_node *n, const struct plan_pod *p) {
-    return n->finding && str_starts(p->blocker.message, "its node may not be cordoned");
+    return n->finding && str_starts(p->blocker.message, PLAN_NO_CORDON);
 }
 
 /* The one because of which nothing is evicted from its node; itself when it is none of those. */
@@ -324,36 +405,30 @@ static const struct plan_pod *refuser(const struct plan_node *n, const struct pl
     return p;
 }
 
-/* What is told of a node itself. `begun`: something has been said before. */
-static void print_blockers(const struct plan *p, const struct screen *s, bool begun,
-                           struct str *out) {
+/* What is told of a node itself. */
+static void add_blockers(const struct plan *p, entries *all) {
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_blocker *b = &p->nodes[i].blocker;
         if (!b->message)
             continue;
         const struct blocker_row *row = blocker_row(b->code);
-        _cleanup_str_ struct str text = STR_INIT;
-        str_add(out, begun ? "" : "\nIn the way\n");
-        begun = true;
-        str_addf(&text, "%s%s%s: %s", row->name, *b->object ? " " : "", b->object, b->message);
-        struct line l = line_begin(out, s);
-        line_to(&l, INDENT);
-        line_put(&l, style_of(p->nodes[i].verdict), p->nodes[i].verdict == PLAN_NEVER ? "x" : "!");
-        line_to(&l, INDENT + 3);
-        line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 3, SIZE_MAX);
-        line_end(&l);
-        l = line_begin(out, s);
-        line_to(&l, INDENT + 3);
-        _cleanup_free_ char *where =
-            xasprintf("node %s; %s", p->nodes[i].name, str_empty(b->help) ? row->hint : b->help);
-        line_fill(&l, STYLE_DIM, where, INDENT + 3, SIZE_MAX);
-        line_end(&l);
+        entry_add(
+            all, p->nodes[i].itself == PLAN_NEVER ? PLAN_NEVER : PLAN_UNSURE,
+            xasprintf("%s%s%s: %s", row->name, *b->object ? " " : "", b->object, b->message),
+            xasprintf("node %s; %s", p->nodes[i].name, str_empty(b->help) ? row->hint : b->help));
     }
 }
 
-static void print_troubles(const struct plan *p, const struct screen *s, struct str *out) {
+static void trouble_object(struct trouble *t, const char *object) {
+    for (size_t i = 0; i < t->objects.len; i++)
+        if (streq(t->objects.p[i], object))
+            return;
+    if (is_of_budget(&t->first->blocker) || !t->objects.len)
+        *vec_push(&t->objects) = object;
+}
+
+static void add_troubles(const struct plan *p, entries *out) {
     VEC(struct trouble) all = VEC_INIT;
-    bool begun = print_objections(p, s, out);
     for (size_t i = 0; i < p->n; i++)
         for (size_t k = 0; k < p->nodes[i].n_pods; k++) {
             const struct plan_pod *each = &p->nodes[i].pods[k];
@@ -370,19 +445,26 @@ static void print_troubles(const struct plan *p, const struct screen *s, struct 
             }
             t->pods += pod == each;
             t->others += pod != each;
+            trouble_object(t, pod->blocker.object);
             if (!t->nodes.len || t->nodes.p[t->nodes.len - 1] != p->nodes[i].name)
                 *vec_push(&t->nodes) = p->nodes[i].name;
         }
-    if (all.len) {
+    if (all.len)
         qsort(all.p, all.len, sizeof *all.p, compare_troubles);
-        str_add(out, begun ? "" : "\nIn the way\n");
-    }
     for (size_t i = 0; i < all.len; i++) {
-        print_trouble(&all.p[i], s, out);
+        trouble_entry(&all.p[i], out);
         vec_done(&all.p[i].nodes);
+        vec_done(&all.p[i].objects);
     }
-    print_blockers(p, s, begun || all.len, out);
     vec_done(&all);
+}
+
+static void print_troubles(const struct plan *p, const struct screen *s, struct str *out) {
+    entries all = VEC_INIT;
+    add_objections(p, &all);
+    add_troubles(p, &all);
+    add_blockers(p, &all);
+    print_entries(&all, s, out);
 }
 
 /* --- the sums --- */
@@ -396,15 +478,22 @@ static void print_counts(const struct plan *p, const struct screen *s, struct st
                  {PLAN_HOMELESS, "without room elsewhere"},
                  {PLAN_UNSURE, "nobody can tell when"},
                  {PLAN_NEVER, "never"}};
-    size_t all = 0, unmade = 0;
+    size_t all = 0, unmade = 0, second = 0;
     _cleanup_str_ struct str text = STR_INIT;
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         all += p->count[parts[i].v];
     for (size_t i = 0; i < p->n; i++)
         unmade += unmade_on(&p->nodes[i]);
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < p->nodes[i].n_pods; k++)
+            second += p->nodes[i].pods[k].verdict == PLAN_WAITS &&
+                      p->nodes[i].pods[k].blocker.code == BLOCKER_SURGE_PENDING;
     str_addf(&text, "%zu pod%s to evict", all, s_of(all));
     for (size_t i = 0, n = 0; i < ARRAY_LEN(parts); i++) {
-        size_t count = p->count[parts[i].v] - (parts[i].v == PLAN_HOMELESS ? unmade : 0);
+        size_t count = p->count[parts[i].v] - (parts[i].v == PLAN_HOMELESS ? unmade : 0) -
+                       (parts[i].v == PLAN_WAITS ? second : 0);
+        if (parts[i].v == PLAN_WAITS && second)
+            str_addf(&text, "%s%zu after a second replica", n++ ? ", " : ": ", second);
         if (count)
             str_addf(&text, "%s%zu %s", n++ ? ", " : ": ", count, parts[i].words);
         if (parts[i].v == PLAN_HOMELESS && unmade)
@@ -424,34 +513,79 @@ static bool some_drain(const struct plan *p) {
     return false;
 }
 
+static bool may_drain(const struct plan *p) {
+    for (size_t i = 0; i < p->n; i++)
+        if (p->nodes[i].verdict != PLAN_NEVER)
+            return true;
+    return false;
+}
+
+static size_t drained_for_sure(const struct plan *p) {
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        n += p->nodes[i].ends != PLAN_NO_TIME;
+    return n;
+}
+
+/* What is known of the pods, and what is not: the drain may well be faster, or slower. */
+static void print_pace(const struct plan *p, const struct screen *s, struct str *out) {
+    char stop[TIMEFMT_LEN], start[TIMEFMT_LEN];
+    _cleanup_str_ struct str text = STR_INIT;
+    str_addf(&text,
+             "Assumed: pods stop within their grace period, in %s at most, and start as fast as "
+             "their siblings did",
+             duration_format_limit(ASSUMED_STOP, stop));
+    if (p->assumed)
+        str_addf(&text, "; in %s where there are none to go by (%zu pod%s)",
+                 duration_format_limit(ASSUMED_START, start), p->assumed, s_of(p->assumed));
+    if (p->attached)
+        str_addf(&text, "; how long the volumes of %zu pod%s take to be detached is left out",
+                 p->attached, s_of(p->attached));
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    line_fill(&l, STYLE_DIM, str_get(&text), INDENT, SIZE_MAX);
+    line_end(&l);
+}
+
+static void print_no_time(const struct plan *p, const struct screen *s, struct str *out) {
+    struct line l = line_begin(out, s);
+    line_fill(&l, STYLE_NONE,
+              may_drain(p) ? "Time: no node is certain to be drained as things are"
+                           : "Time: no node can be drained as things are",
+              INDENT, SIZE_MAX);
+    line_end(&l);
+}
+
 static void print_time(const struct plan *p, const struct screen *s, struct str *out) {
     char took[TIMEFMT_LEN], least[TIMEFMT_LEN];
     const struct plan_bound *b = &p->bounds[p->binds];
     _cleanup_str_ struct str text = STR_INIT;
-    if (!some_drain(p)) {
-        str_add(out, "Time: no node can be drained as things are\n");
-        return;
-    }
-    str_addf(&text, "Time: %s as planned%s, %s at least", time_running(p->drained, took),
-             p->makespan == PLAN_NO_TIME ? " for those that can be drained" : "",
+    str_addf(&text, "Time: about %s as planned%s; with such pods no order takes less than %s",
+             time_running(p->drained, took),
+             p->makespan == PLAN_NO_TIME ? " for those that drain for certain" : "",
              time_running(b->least, least));
     if (*b->message)
         str_addf(&text, " (%s)", b->message);
+    if (p->certain)
+        str_addf(&text, "; however fast pods are, %s because of --eviction-rate",
+                 time_running(p->certain, took));
     struct line l = line_begin(out, s);
     line_fill(&l, STYLE_NONE, str_get(&text), INDENT, SIZE_MAX);
     line_end(&l);
-    str_reset(&text);
-    str_add(&text, "It rests on: pods stop within their grace period, 10 s at most, and start as "
-                   "fast as their siblings did");
-    if (p->assumed)
-        str_addf(&text, "; in 10 s where there are none to go by (%zu pod%s)", p->assumed,
-                 s_of(p->assumed));
-    if (p->attached)
-        str_addf(&text, "; not on how long the volumes of %zu pod%s take to be detached",
-                 p->attached, s_of(p->attached));
-    l = line_begin(out, s);
-    line_to(&l, INDENT);
-    line_fill(&l, STYLE_DIM, str_get(&text), INDENT, SIZE_MAX);
+    print_pace(p, s, out);
+}
+
+/* Nodes that go together keep each other from getting through. */
+static void print_better(const struct plan *p, const struct screen *s, struct str *out) {
+    _cleanup_str_ struct str text = STR_INIT;
+    if (!p->better_limit)
+        return;
+    str_addf(&text,
+             "With --parallel=%zu %zu of the %zu nodes drain for certain, instead of %zu: fewer at "
+             "a time leave each other room. Plan that to see their order.",
+             p->better_limit, p->better_nodes, p->n, drained_for_sure(p));
+    struct line l = line_begin(out, s);
+    line_fill(&l, STYLE_NONE, str_get(&text), INDENT, SIZE_MAX);
     line_end(&l);
 }
 
@@ -460,15 +594,38 @@ static void print_word(const char *word, struct str *out) {
     shell_add(out, word);
 }
 
-/* The nodes and flags, as a shell takes them. */
+static bool has_flag(const struct plan_shown *shown, const char *flag) {
+    for (size_t i = 0; i < shown->n_flags; i++)
+        if (streq(shown->flags[i], flag))
+            return true;
+    return false;
+}
+
+/* Whether some nodes wait for others: then it matters in which order they are named. */
+static bool takes_turns(const struct plan *p) {
+    for (size_t i = 0; i < p->n; i++)
+        if (p->nodes[i].begins > 0 || (p->nodes[i].begins == PLAN_NO_TIME && !p->nodes[i].finding))
+            return true;
+    return false;
+}
+
+/* The nodes and flags, as a shell takes them. In turns a drain would choose the next node by
+ * itself, as it sees things by then. */
 static void print_command(const struct plan_shown *shown, struct str *out) {
     const struct plan *p = shown->plan;
     const char **names = xcalloc(p->n + 1, sizeof *names);
+    bool turns = takes_turns(p);
     _cleanup_str_ struct str set = STR_INIT;
     for (size_t i = 0; i < p->n; i++)
         names[i] = p->nodes[i].name;
-    nodeset_fold(names, p->n, &set);
-    print_word(str_get(&set), out);
+    if (!turns)
+        nodeset_fold(names, p->n, &set);
+    for (size_t i = 0; i < (turns ? p->n : 0); i++)
+        print_word(names[i], out);
+    if (!turns)
+        print_word(str_get(&set), out);
+    if (turns && !has_flag(shown, "--in-order"))
+        print_word("--in-order", out);
     for (size_t i = 0; i < shown->n_flags; i++)
         if (!streq(shown->flags[i], "--eviction-rate=20")) /* as it is by itself */
             print_word(shown->flags[i], out);
@@ -479,8 +636,10 @@ void plan_text(const struct plan_shown *shown, const struct screen *s, struct st
     const struct plan *p = shown->plan;
     struct line l = line_begin(out, s);
     const char *dot = s->utf8 ? "·" : "-";
+    char id[17];
     _cleanup_str_ struct str rest = STR_INIT;
-    line_putf(&l, STYLE_BOLD, "Plan %s", shown->id);
+    plan_id(shown, id);
+    line_putf(&l, STYLE_BOLD, "Plan %s", id);
     line_put(&l, STYLE_NONE, " ");
     str_addf(&rest, "%s %zu node%s", dot, p->n, s_of(p->n));
     if (p->most_at_once)
@@ -492,11 +651,25 @@ void plan_text(const struct plan_shown *shown, const struct screen *s, struct st
     print_troubles(p, s, out);
     str_addc(out, '\n');
     print_counts(p, s, out);
-    print_time(p, s, out);
+    if (some_drain(p))
+        print_time(p, s, out);
+    else
+        print_no_time(p, s, out);
+    print_better(p, s, out);
     if (shown->asked)
         str_add(out, "The API server was asked about each eviction (dry run).\n");
-    if (!some_drain(p)) /* there is nothing to run as things are */
+    if (!may_drain(p)) /* there is nothing to run as things are */
         return;
+    if (shown->saved) {
+        str_add(out, "To run it:  slipway apply");
+        print_word(shown->saved, out);
+        str_addc(out, '\n');
+        return;
+    }
+    if (p->n > TURNS_NAMED && takes_turns(p)) {
+        str_add(out, "To run it:  save it with --out FILE, then  slipway apply FILE\n");
+        return;
+    }
     str_add(out, "To run it:  slipway drain");
     print_command(shown, out);
     str_addc(out, '\n');

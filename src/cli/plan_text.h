@@ -9,17 +9,17 @@
 #include "engine/plan.h"
 
 /* The name of the document that -o json and --out make (docs/plan.md). */
-#define PLAN_SCHEMA "slipway.plan/1.0"
+#define PLAN_SCHEMA "slipway.plan/1.1"
 
 struct plan_shown {
     const struct plan *plan;
-    const char *id;      /* of the plan: what it rests on, as a hash */
     const char *cluster; /* the server */
     char *const *flags;  /* of the drain that it is a plan of */
     size_t n_flags;
     const char *const *unread; /* resources that could not be listed */
     size_t n_unread;
     const char *rules; /* the file of rules as a hash, or "" */
+    const char *saved; /* where; NULL: nowhere */
     bool asked;        /* the API server was asked about each eviction */
     int64_t now;       /* wall clock */
 };
@@ -34,7 +34,6 @@ void plan_digest(const json_t *document, char out[static 17]);
 /* The same for a text. */
 void plan_hash(const char *text, size_t len, char out[static 17]);
 /* Sixteen hexadecimal digits: the same as long as nothing has changed that the plan rests on. */
-void plan_id(const struct plan *plan, const struct drain_opts *opts, const struct store *budgets,
-             char out[static 17]);
+void plan_id(const struct plan_shown *shown, char out[static 17]);
 
 #endif

@@ -127,6 +127,38 @@ static void add_left(struct jsonw *w, const struct rehearse_sum *m) {
     jsonw_end(w);
 }
 
+static void add_failed(struct jsonw *w, const struct rehearse_sum *m) {
+    jsonw_kbegin(w, "failedJobs", '[');
+    for (size_t i = 0; i < m->n_pending; i++) {
+        const struct rehearsal_pending *p = m->pending[i].example;
+        if (p->pods)
+            continue;
+        jsonw_begin(w, '{');
+        jsonw_kstr(w, "workload", p->workload);
+        jsonw_kstr(w, "why", p->why);
+        jsonw_kint(w, "runs", (int64_t)m->pending[i].runs);
+        jsonw_end(w);
+    }
+    jsonw_end(w);
+}
+
+static void add_pending(struct jsonw *w, const struct rehearse_sum *m) {
+    jsonw_kbegin(w, "pending", '[');
+    for (size_t i = 0; i < m->n_pending; i++) {
+        const struct rehearsal_pending *p = m->pending[i].example;
+        if (!p->pods)
+            continue;
+        jsonw_begin(w, '{');
+        jsonw_kstr(w, "workload", p->workload);
+        jsonw_kint(w, "pods", p->pods);
+        jsonw_kstr(w, "example", p->example);
+        jsonw_kstr(w, "why", p->why);
+        jsonw_kint(w, "runs", (int64_t)m->pending[i].runs);
+        jsonw_end(w);
+    }
+    jsonw_end(w);
+}
+
 static void add_runs(struct jsonw *w, const struct rehearsal *runs, size_t n) {
     jsonw_kbegin(w, "runs", '[');
     for (size_t i = 0; i < n; i++) {
@@ -213,6 +245,8 @@ void rehearse_json(const struct rehearse_sum *sum, const struct rehearsal *runs,
     add_waits(&w, sum);
     add_budgets(&w, sum);
     add_left(&w, sum);
+    add_pending(&w, sum);
+    add_failed(&w, sum);
     add_runs(&w, runs, sum->runs);
     add_basis(&w, sum, basis);
     jsonw_end(&w);

@@ -76,6 +76,13 @@ void rehearsal_pack(const struct rehearsal *r, struct str *out) {
         put(out, b->desired);
         put(out, b->closed);
     }
+    put(out, (int64_t)r->pending.len);
+    for (size_t i = 0; i < r->pending.len; i++) {
+        put_text(out, r->pending.p[i].workload);
+        put_text(out, r->pending.p[i].example);
+        put_text(out, r->pending.p[i].why);
+        put(out, r->pending.p[i].pods);
+    }
     put(out, (int64_t)r->remarks.len);
     for (size_t i = 0; i < r->remarks.len; i++)
         put_text(out, r->remarks.p[i]);
@@ -177,6 +184,13 @@ static void get_budget(struct reader *r, struct rehearsal_budget *b) {
     b->closed = get(r);
 }
 
+static void get_pending(struct reader *r, struct rehearsal_pending *p) {
+    *p = (struct rehearsal_pending){.workload = get_word(r)};
+    p->example = get_word(r);
+    p->why = get_word(r);
+    p->pods = (unsigned)get(r);
+}
+
 bool rehearsal_unpack(struct view bytes, struct rehearsal *out) {
     struct reader r = {bytes, false};
     *out = (struct rehearsal){.seed = (uint64_t)get(&r)};
@@ -193,6 +207,9 @@ bool rehearsal_unpack(struct view bytes, struct rehearsal *out) {
     n = get_len(&r);
     for (size_t i = 0; i < n && !r.bad; i++)
         get_budget(&r, vec_push(&out->budgets));
+    n = get_len(&r);
+    for (size_t i = 0; i < n && !r.bad; i++)
+        get_pending(&r, vec_push(&out->pending));
     n = get_len(&r);
     for (size_t i = 0; i < n && !r.bad; i++)
         *vec_push(&out->remarks) = get_word(&r);

@@ -9,13 +9,18 @@
 #include "cli/drain_blockers.h"
 #include "cli/drain_lines.h"
 #include "cli/drain_summary.h"
+#include "engine/moveout.h"
 #include "exec/drain_run.h"
+#include "model/workload.h"
 #include "sim/fleet/fleet.h"
 #include "sim/pace.h"
 #include "sim/transport.h"
 
 /* How long the copy may take to come to rest before it begins: heartbeats, budgets. */
 #define WARM_UP SEC(10)
+/* What the controllers and the scheduler may take, once it is over, to make what was evicted and to
+ * find it a place: more than the slowest that a history knows. */
+#define SETTLE SEC(120)
 /* What is asked one after the other before the first pod is: lists, what the server has, the
  * cordon, and that it is there. */
 enum { FIRST_REQUESTS = 4 };
@@ -294,6 +299,66 @@ static void take_result(struct run *r) {
     r->out->code = r->out->halted ? EXIT_BLOCKED : (int)drain_exit_code(nodes, n);
 }
 
+/* --- what has no place in the end --- */
+
+static void add_pending(struct rehearsal *out, const struct pod *pod) {
+    const struct condition *c = condition_find(pod->conditions, "PodScheduled");
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    _cleanup_str_ struct str name = STR_INIT;
+    workload_name(pod, &name);
+    for (size_t i = 0; i < out->pending.len; i++)
+        if (streq(out->pending.p[i].workload, str_get(&name))) {
+            out->pending.p[i].pods++;
+            return;
+        }
+    *vec_push(&out->pending) = (struct rehearsal_pending){
+        .workload = str_take(&name),
+        .example = xstrdup(pod->meta.name),
+        .why = xstrdup(c ? moveout_words(&arena, strna(c->message)) : ""),
+        .pods = 1,
+    };
+}
+
+/* The condition is there from the moment on that no pod is made any more; it is called Failed when
+ * the last one has gone. */
+static void add_failed(struct run *r, const struct job *job) {
+    const struct condition *c = condition_find(job->conditions, "FailureTarget");
+    /* in whole seconds */
+    if (!c || !str_same(c->status, "True") || c->changed <= r->begun - USEC_PER_SEC)
+        return;
+    *vec_push(&r->out->pending) = (struct rehearsal_pending){
+        .workload = xasprintf("%s/Job/%s", strna(job->meta.ns), strna(job->meta.name)),
+        .example = xstrdup(""),
+        .why = xstrdup(strna(c->message)),
+    };
+}
+
+static int by_workload(const void *pa, const void *pb) {
+    const struct rehearsal_pending *a = pa, *b = pb;
+    return strcmp(a->workload, b->workload);
+}
+
+/* Made since the drain began, and still without a node after the scheduler has had its time. What
+ * had none before is not the drain's doing. */
+static void take_pending(struct run *r) {
+    loop_advance(r->loop, SETTLE);
+    struct snapshot *snap = shelf_snapshot(r->fleet->pods->shelf);
+    for (size_t i = 0; i < snap->n; i++) {
+        const struct pod *pod = record_as(pod, snap->items[i]);
+        /* created is in whole seconds */
+        if (str_empty(pod->node_name) && !pod->meta.deleted &&
+            pod->meta.created > r->begun - USEC_PER_SEC)
+            add_pending(r->out, pod);
+    }
+    snapshot_unref(snap);
+    snap = shelf_snapshot(r->fleet->jobs->shelf);
+    for (size_t i = 0; i < snap->n; i++)
+        add_failed(r, record_as(job, snap->items[i]));
+    snapshot_unref(snap);
+    if (r->out->pending.len)
+        qsort(r->out->pending.p, r->out->pending.len, sizeof *r->out->pending.p, by_workload);
+}
+
 /* It came to a halt before there was anything to drain: its nodes are as they were. */
 static void take_nothing(struct run *r, const struct rehearse_opts *opts) {
     for (size_t i = 0; i < opts->n_names; i++)
@@ -373,6 +438,8 @@ static void drain(struct run *r, struct kube_client *client, const struct rehear
         take_nothing(r, opts);
     shelf_unlisten(r->fleet->pdbs->shelf, on_budget, r);
     drain_run_free(r->drain);
+    if (!r->failed)
+        take_pending(r);
 }
 
 size_t rehearse_source(const char *resource) {
@@ -439,6 +506,12 @@ void rehearsal_done(struct rehearsal *r) {
     }
     for (size_t i = 0; i < r->budgets.len; i++)
         budget_free(&r->budgets.p[i]);
+    for (size_t i = 0; i < r->pending.len; i++) {
+        free(r->pending.p[i].workload);
+        free(r->pending.p[i].example);
+        free(r->pending.p[i].why);
+    }
+    vec_done(&r->pending);
     for (size_t i = 0; i < r->remarks.len; i++)
         free(r->remarks.p[i]);
     vec_done(&r->nodes);

@@ -60,15 +60,25 @@ struct rehearsal_budget {
     int64_t since;
 };
 
+/* Pods of a workload that were made for evicted ones and have no node in the end; or a Job that has
+ * failed for good, which has none at all. */
+struct rehearsal_pending {
+    char *workload; /* model/workload.h: "shop/Deployment/web" */
+    char *example;  /* the name of the first; of a Deployment another one in each run */
+    char *why;      /* as the scheduler words it, or the Job controller; "" */
+    unsigned pods;  /* 0: a Job that has failed */
+};
+
 struct rehearsal {
     uint64_t seed;
     int64_t took; /* until all nodes had ended; of one that came to a halt, until then */
     bool halted;  /* nothing moved any more: it would wait for ever */
     int code;     /* what drain would exit with */
     size_t moved; /* pods that came or went before it began: the copy was not at rest */
-    VEC(struct rehearsal_node) nodes;     /* in the order in which they began */
-    VEC(struct rehearsal_wait) waits;     /* in the order in which they began */
-    VEC(struct rehearsal_budget) budgets; /* those with the least room first */
+    VEC(struct rehearsal_node) nodes;      /* in the order in which they began */
+    VEC(struct rehearsal_wait) waits;      /* in the order in which they began */
+    VEC(struct rehearsal_budget) budgets;  /* those with the least room first */
+    VEC(struct rehearsal_pending) pending; /* by workload */
     VEC(char *) remarks;
 };
 

@@ -40,15 +40,21 @@ static bool is_whole(const struct rehearsal *r) {
 
 /* --- durations --- */
 
+/* Where some runs drain all nodes, how long that takes is what these took: one that was refused at
+ * once says nothing of it. */
+static bool counts(const struct rehearse_sum *sum, const struct rehearsal *r) {
+    return sum->whole ? is_whole(r) : sum->halted == sum->runs || !r->halted;
+}
+
 static void sum_took(const struct rehearsal *runs, size_t n, struct rehearse_sum *out) {
     _cleanup_free_ int64_t *v = xcalloc(n, sizeof *v);
     size_t len = 0;
     for (size_t i = 0; i < n; i++)
-        if (!runs[i].halted || out->halted == n)
+        if (counts(out, &runs[i]))
             v[len++] = runs[i].took;
     out->took = spread_of(v, len);
     for (size_t i = 0; i < n; i++) {
-        if (runs[i].halted && out->halted < n)
+        if (!counts(out, &runs[i]))
             continue;
         int64_t off = llabs(runs[i].took - out->took.p50);
         if (!out->middle || off < llabs(out->middle->took - out->took.p50))
@@ -74,12 +80,14 @@ static void sum_nodes(const struct rehearsal *runs, size_t n, struct arena *aren
         const struct rehearsal_node *middle = &out->middle->nodes.p[i];
         struct sum_node *s = &out->nodes[i];
         *s = (struct sum_node){.name = middle->name, .example = middle};
-        size_t len = 0;
+        size_t len = 0, held = 0;
         for (size_t k = 0; k < n; k++) {
             const struct rehearsal_node *node = find_node(&runs[k], middle->name);
             if (!node)
                 continue;
             if (node->phase != DRAIN_DONE) {
+                s->left_least = held++ ? MIN_OF(s->left_least, node->left) : node->left;
+                s->left_most = MAX_OF(s->left_most, node->left);
                 s->example = node;
                 continue;
             }
@@ -229,6 +237,35 @@ static void sum_pods(const struct rehearsal *runs, size_t n, struct arena *arena
     }
 }
 
+/* --- pods without a node --- */
+
+static int by_workload(const void *pa, const void *pb) {
+    const struct sum_pending *a = pa, *b = pb;
+    return strcmp(a->example->workload, b->example->workload);
+}
+
+static void sum_pending(const struct rehearsal *runs, size_t n, struct arena *arena,
+                        struct rehearse_sum *out) {
+    size_t most = 0, len = 0;
+    for (size_t i = 0; i < n; i++)
+        most += runs[i].pending.len;
+    struct sum_pending *list = out->pending = arena_alloc(arena, (most + 1) * sizeof *list);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < runs[i].pending.len; k++)
+            list[len++] = (struct sum_pending){&runs[i].pending.p[k], 1};
+    qsort(list, len, sizeof *list, by_workload);
+    for (size_t i = 0; i < len; i++) {
+        struct sum_pending *last = out->n_pending ? &list[out->n_pending - 1] : NULL;
+        if (!last || by_workload(last, &list[i])) {
+            list[out->n_pending++] = list[i];
+            continue;
+        }
+        last->runs++;
+        if (list[i].example->pods > last->example->pods)
+            last->example = list[i].example;
+    }
+}
+
 void rehearse_sum(const struct rehearsal *runs, size_t n, struct arena *arena,
                   struct rehearse_sum *out) {
     *out = (struct rehearse_sum){.runs = n};
@@ -243,4 +280,5 @@ void rehearse_sum(const struct rehearsal *runs, size_t n, struct arena *arena,
     sum_waits(runs, n, arena, out);
     sum_budgets(runs, n, arena, out);
     sum_pods(runs, n, arena, out);
+    sum_pending(runs, n, arena, out);
 }

@@ -14,6 +14,7 @@ struct spread_of {
 struct sum_node {
     const char *name;
     size_t drained;                       /* runs in which it was */
+    unsigned left_least, left_most;       /* pods that stayed, in the runs in which it was not */
     struct spread_of began, took;         /* of these runs; -1 when there were none */
     const struct rehearsal_node *example; /* of a run in which it was not, else of the middle one */
 };
@@ -37,9 +38,15 @@ struct sum_pod {
     size_t runs; /* in which it stayed */
 };
 
+struct sum_pending {
+    const struct rehearsal_pending *example; /* of the run with the most */
+    size_t runs;                             /* in which some of it had no node in the end */
+};
+
 struct rehearse_sum {
     size_t runs, whole, halted; /* whole: all nodes were drained */
-    struct spread_of took; /* of the runs that came to an end; if none did, until nothing moved */
+    struct spread_of took; /* of the runs that drained all nodes; if none did, of those that came to
+                              an end; if none did, until nothing moved */
     const struct rehearsal *middle; /* the run whose duration is the p50 */
     int code;                       /* the worst that drain would exit with */
     size_t moved;                   /* the most pods that moved before a drain began */
@@ -49,6 +56,8 @@ struct rehearse_sum {
     size_t n_waits;
     struct sum_budget *budgets; /* the least room first */
     size_t n_budgets;
+    struct sum_pending *pending; /* by workload */
+    size_t n_pending;
     struct sum_pod *pods; /* that stayed in some run; by node and name */
     size_t n_pods;
 };

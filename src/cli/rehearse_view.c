@@ -14,6 +14,7 @@ enum {
     COLUMNS = 80,       /* where there is no terminal */
     COLUMNS_MOST = 120, /* nobody reads longer lines */
     HANG = 2,           /* columns that the rest of a line stands further in */
+    NAME_LESS = 8,      /* columns that a name which is cut leaves free: as far as lines hang */
     NODES_SHOWN = 20,
     WAITS_SHOWN = 10,
     BUDGETS_SHOWN = 10,
@@ -26,6 +27,25 @@ static const char *plural(size_t n) {
 
 static void printable(struct str *out, const char *text) {
     utf8_printable(out, strna(text));
+}
+
+/* The name of an object, and its namespace if it has one. On a terminal that is narrower than the
+ * name alone it is cut, as in the view of a drain: a name that the terminal breaks is read as two.
+ * Elsewhere it is whole. */
+static void add_name(struct str *out, const struct screen *s, const char *ns, const char *name) {
+    _cleanup_str_ struct str text = STR_INIT;
+    size_t columns = s->columns > 0 ? (size_t)s->columns : SIZE_MAX;
+    if (ns) {
+        printable(&text, ns);
+        str_addc(&text, '/');
+    }
+    printable(&text, name);
+    if (utf8_width(str_get(&text)) + 1 <= columns) { /* a colon may follow */
+        str_add(out, str_get(&text));
+        return;
+    }
+    struct line l = line_begin(out, s);
+    line_put_max(&l, STYLE_NONE, str_get(&text), columns > NAME_LESS ? columns - NAME_LESS : 1);
 }
 
 static void add_glyph(struct str *out, const struct screen *s, enum glyph glyph, enum style style) {
@@ -76,34 +96,39 @@ static size_t word_width(const char *p, size_t len) {
     return utf8_width(str_get(&shown));
 }
 
+/* A word that fits the line only where it is indented less is so. */
+static size_t indent_for(size_t width, size_t indent, size_t columns) {
+    return width + indent <= columns || width > columns ? indent : columns - width;
+}
+
 /* One line without its end; what does not fit stands under the text of its beginning. */
 static void fill_line(struct str *out, const char *p, size_t len, size_t columns) {
     size_t at = 0, hang = 0, words = 0;
     bool glyph = false;
     while (len) {
-        size_t blanks = strspn(p, " ");
-        blanks = MIN_OF(blanks, len);
-        size_t n = strcspn(p + blanks, " \n");
-        n = MIN_OF(n, len - blanks);
-        size_t width = word_width(p + blanks, n);
+        size_t skipped = MIN_OF(strspn(p, " "), len), blanks = skipped;
+        size_t n = strcspn(p + skipped, " \n");
+        n = MIN_OF(n, len - skipped);
+        size_t width = word_width(p + skipped, n);
         if (words == 0) {
             glyph = blanks == 1; /* " ! text" */
             hang = blanks + (glyph ? 0 : HANG);
+            blanks = indent_for(width, blanks, columns);
         } else if (words == 1 && glyph) {
             hang = at + blanks + HANG;
         }
         if (words && at > hang && at + blanks + width > columns) {
-            str_addf(out, "\n%*s", (int)hang, "");
-            at = hang;
+            at = indent_for(width, hang, columns);
+            str_addf(out, "\n%*s", (int)at, "");
         } else {
             str_addf(out, "%*s", (int)blanks, "");
             at += blanks;
         }
-        str_addn(out, p + blanks, n);
+        str_addn(out, p + skipped, n);
         at += width;
         words++;
-        p += blanks + n;
-        len -= blanks + n;
+        p += skipped + n;
+        len -= skipped + n;
     }
 }
 
@@ -159,8 +184,11 @@ static void add_left(const struct rehearse_sum *m, const struct screen *s, struc
         if (e->error) {
             str_add(out, ": ");
             printable(out, e->error);
-        } else if (e->left) {
-            str_addf(out, ": %u of %u pod%s left", e->left, e->total, plural(e->total));
+        } else if (n->left_most) { /* which of them may be others in each run */
+            str_add(out, ": ");
+            if (n->left_least < n->left_most)
+                str_addf(out, "%u to ", n->left_least);
+            str_addf(out, "%u of %u pod%s left", n->left_most, e->total, plural(e->total));
         }
         str_addc(out, '\n');
         for (size_t k = 0; k < m->n_pods; k++) {
@@ -168,9 +196,7 @@ static void add_left(const struct rehearse_sum *m, const struct screen *s, struc
             if (!streq(p->node->name, n->name) || shown++ >= PODS_SHOWN)
                 continue;
             str_add(out, "     ");
-            printable(out, p->pod->ns);
-            str_addc(out, '/');
-            printable(out, p->pod->name);
+            add_name(out, s, p->pod->ns, p->pod->name);
             str_add(out, ": ");
             printable(out, p->pod->why);
             if (p->runs < m->runs - n->drained)
@@ -181,6 +207,43 @@ static void add_left(const struct rehearse_sum *m, const struct screen *s, struc
     if (shown > PODS_SHOWN)
         str_addf(out, "     and %u more pod%s; -o json has them all\n", shown - PODS_SHOWN,
                  plural(shown - PODS_SHOWN));
+}
+
+/* Of those without a node, or of Jobs that have failed: how many, and the first of them. */
+static void add_workloads(const struct rehearse_sum *m, bool failed, const char *heading,
+                          const struct screen *s, struct str *out) {
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_pending; i++) {
+        const struct rehearsal_pending *p = m->pending[i].example;
+        if (failed != !p->pods)
+            continue;
+        if (!n)
+            str_addf(out, "%s\n", heading);
+        if (n++ >= PODS_SHOWN)
+            continue;
+        add_glyph(out, s, GLYPH_WARN, STYLE_YELLOW);
+        add_name(out, s, NULL, p->workload);
+        if (!failed) {
+            str_addf(out, "  %s%u pod%s, ", m->pending[i].runs > 1 && p->pods > 1 ? "up to " : "",
+                     p->pods, plural(p->pods));
+            add_name(out, s, NULL, p->example);
+        }
+        if (m->pending[i].runs < m->runs)
+            add_runs(out, m->pending[i].runs, m->runs);
+        str_add(out, *p->why ? ": " : "");
+        printable(out, p->why);
+        str_addc(out, '\n');
+    }
+    if (n > PODS_SHOWN)
+        str_addf(out, "   and %zu more workload%s; -o json has them all\n", n - PODS_SHOWN,
+                 plural(n - PODS_SHOWN));
+}
+
+/* What the drain evicts and what then has no node, or is not made again: it ends all the same, and
+ * the service is down. */
+static void add_pending(const struct rehearse_sum *m, const struct screen *s, struct str *out) {
+    add_workloads(m, false, "Without a node afterwards", s, out);
+    add_workloads(m, true, "Failed for good", s, out);
 }
 
 /* Nodes that go together are told together: those that began and ended within the same second. */
@@ -244,7 +307,7 @@ static void add_waits(const struct rehearse_sum *m, const struct screen *s, stru
         str_addf(out, "%s", row->name);
         if (*w->example->object) {
             str_addc(out, ' ');
-            printable(out, w->example->object);
+            add_name(out, s, NULL, w->example->object);
         }
         str_add(out, "  ");
         const char *check = rehearse_check(w->example);
@@ -275,16 +338,14 @@ static void add_waits(const struct rehearse_sum *m, const struct screen *s, stru
         str_addf(out, "   and %zu more\n", m->n_waits - WAITS_SHOWN);
 }
 
-static void add_budgets(const struct rehearse_sum *m, struct str *out) {
+static void add_budgets(const struct rehearse_sum *m, const struct screen *s, struct str *out) {
     if (m->n_budgets)
         str_add(out, "Budgets closest to the edge\n");
     for (size_t i = 0; i < m->n_budgets && i < BUDGETS_SHOWN; i++) {
         const struct sum_budget *b = &m->budgets[i];
         const struct rehearsal_budget *e = b->example;
         str_add(out, "   ");
-        printable(out, e->ns);
-        str_addc(out, '/');
-        printable(out, e->name);
+        add_name(out, s, e->ns, e->name);
         if (e->before > 0)
             str_addf(out, "  %d of %d disruption%s left", e->least, e->before,
                      plural((size_t)e->before));
@@ -354,8 +415,9 @@ static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis 
                  "How long pods take to end is assumed for %zu of %zu workload%s: %s. A file that "
                  "'drain --history FILE' has written makes it known.\n",
                  b->stop.assumed, b->stop.workloads, plural(b->stop.workloads),
-                 b->stop.others ? "as long as some other workload in earlier drains"
-                                : "from 1s up to their grace period, at most 30s");
+                 b->stop.others
+                     ? "as long as some other workload in earlier drains"
+                     : "from 1s up to their grace period, in 10s at most, as plan assumes it");
     if (b->start.workloads && b->start.assumed)
         str_addf(out,
                  "How long pods take to start was not to be seen for %zu of %zu workload%s: %s.\n",
@@ -401,9 +463,10 @@ void rehearse_text(const struct rehearse_sum *sum, const struct rehearse_basis *
     _cleanup_str_ struct str text = STR_INIT;
     add_headline(sum, &text);
     add_left(sum, s, &text);
+    add_pending(sum, s, &text);
     add_order(sum, &text);
     add_waits(sum, s, &text);
-    add_budgets(sum, &text);
+    add_budgets(sum, s, &text);
     add_basis(sum, basis, &text);
     fill_lines(out, &text, s);
 }

@@ -8,7 +8,7 @@
 #include "cli/snapshot_load.h"
 #include "sim/fleet/habits.h"
 
-#define REHEARSAL_SCHEMA "slipway.rehearsal/1.0"
+#define REHEARSAL_SCHEMA "slipway.rehearsal/1.1"
 
 /* What it rests on. */
 struct rehearse_basis {

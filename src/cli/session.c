@@ -25,7 +25,8 @@ struct session_feed_state {
     struct reflector *reflector;
     struct session_feed feed;
     unsigned problems;
-    bool own; /* the store is ours */
+    char *remark; /* what there is instead, said when the rest is there */
+    bool own;     /* the store is ours */
     bool synced, troubled;
 };
 
@@ -232,7 +233,9 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE && !too_late;
     if (f->feed.without && (outcome == KUBE_FORBIDDEN || outcome == KUBE_NOT_FOUND)) {
         if (outcome != KUBE_NOT_FOUND || !f->feed.optional) {
-            cli_note(s->cli, "cannot list %s: %s; %s", f->kind->resource, message, f->feed.without);
+            free(f->remark);
+            f->remark =
+                xasprintf("cannot list %s: %s; %s", f->kind->resource, message, f->feed.without);
             *f->feed.missing = true;
         }
         on_synced(f);
@@ -294,6 +297,17 @@ static void on_slow(void *arg) {
     cli_note(s->cli, "waiting for %s", s->conn.config->server);
 }
 
+/* What can be done without is no news when what is needed is not there either. */
+static void tell_remarks(struct session *s) {
+    for (size_t i = 0; i < s->n_feeds; i++) {
+        struct session_feed_state *f = s->feeds[i];
+        if (f->remark && !s->failed)
+            cli_note(s->cli, "%s", f->remark);
+        free(f->remark);
+        f->remark = NULL;
+    }
+}
+
 int session_sync(struct session *s) {
     for (size_t i = 0; i < s->n_feeds; i++) {
         struct session_feed_state *f = s->feeds[i];
@@ -316,6 +330,7 @@ int session_sync(struct session *s) {
     while (!s->failed && !all_synced(s))
         session_wait(s);
     loop_timer_free(slow);
+    tell_remarks(s);
     return s->failed;
 }
 
@@ -329,10 +344,15 @@ static void on_signal(evutil_socket_t number, short what, void *arg) {
 int session_run(struct session *s) {
     struct signals signals;
     signals_on(s, on_signal, &signals);
-    while (!s->failed && !s->signal && !s->cli->out.error)
+    while (!s->failed && !s->signal && !s->ended && !s->cli->out.error)
         loop_run(s->loop);
     signals_off(&signals);
     return s->failed ? s->failed : s->signal ? 128 + s->signal : EXIT_DONE;
+}
+
+void session_end(struct session *s) {
+    s->ended = true;
+    loop_stop(s->loop);
 }
 
 void session_ask(struct session *s, const struct kube_op_spec *spec, struct kube_held *hold) {

@@ -18,7 +18,7 @@
 #include "net/loop.h"
 
 enum {
-    SESSION_FEEDS = 16,
+    SESSION_FEEDS = 24,
     TESTED_MIN = 33, /* Kubernetes 1.33 to 1.36 are what the tests run against */
     TESTED_MAX = 36,
 };
@@ -39,6 +39,7 @@ struct session {
         char *message; /* NULL: nothing */
     } unsaid;   /* as_kubectl: what session_sync() failed with and has not told, for want of the
                    server's own words */
+    bool ended; /* by session_end() */
     int signal; /* that ended session_run() */
 };
 
@@ -73,9 +74,10 @@ struct store *session_feed(struct session *s, const struct kind *kind,
 void session_feed_into(struct session *s, struct store *store, const struct session_feed *feed);
 /* Runs until all stores are complete. */
 int session_sync(struct session *s);
-/* Runs until something fails for good or a signal comes (SIGINT, SIGTERM): then 128 + its number.
- */
+/* Runs until something fails for good, session_end() is called (then 0) or a signal comes (SIGINT,
+ * SIGTERM): then 128 + its number. */
 int session_run(struct session *s);
+void session_end(struct session *s);
 
 /* Runs the loop until loop_stop(). SIGINT, SIGTERM and SIGHUP end the program by
  * themselves, and a credential plugin with it. */

@@ -6,6 +6,8 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/snapshot_keep.h"
+#include "sim/fleet/storage.h"
 
 /* --- annotations --- */
 
@@ -41,165 +43,209 @@ static bool is_kept(const char *key) {
     return false;
 }
 
-static void strip_meta(json_t *meta) {
+static void strip_meta(json_t *meta, const struct keep *rules) {
     json_t *map = json_object_get(meta, "annotations"), *v;
     const char *key;
     void *next;
-    json_object_del(meta, "managedFields");
-    json_object_del(meta, "selfLink");
+    keep_only(meta, rules);
     json_object_foreach_safe(map, next, key, v) if (!is_kept(key)) json_object_del(map, key);
     if (map && !json_object_size(map))
         json_object_del(meta, "annotations");
 }
 
-/* --- pods --- */
+/* --- what stands for something that is left out --- */
 
-static void del_all(json_t *obj, const char *const *keys) {
-    for (; *keys; keys++)
-        json_object_del(obj, *keys);
+#define LEFT_OUT "left-out"
+
+/* Some members must be there and say something. */
+static void blank(json_t *obj, const char *key, const char *text) {
+    if (json_object_get(obj, key))
+        json_object_set_new(obj, key, json_string(text));
 }
 
-/* A handler must say what it does, so what it runs becomes something that it does not. */
-static void strip_handler(json_t *handler) {
-    json_t *exec = json_object_get(handler, "exec"), *http = json_object_get(handler, "httpGet");
-    if (exec)
-        json_object_set_new(exec, "command", json_pack("[s]", "left-out"));
-    json_object_del(http, "httpHeaders");
-    if (http)
-        json_object_set_new(http, "path", json_string("/"));
+/* A handler must do something, so what it does becomes something that is not. How long a hook
+ * sleeps is nobody's secret. */
+static void blank_handler(json_t *handler) {
+    static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc"};
+    for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
+        if (json_object_get(handler, handlers[i])) {
+            json_object_del(handler, handlers[i]);
+            json_object_set_new(handler, "exec", json_pack("{s:[s]}", "command", LEFT_OUT));
+        }
 }
 
-static void strip_container(json_t *c) {
-    static const char *const values[] = {"env", "envFrom", "command", "args", NULL};
+/* Two of these are the same on every node; any other is an address. Without one the port is taken
+ * on all addresses of its node, which the scheduler sees more strictly. */
+static void blank_ports(json_t *ports) {
+    static const char *const common[] = {"127.0.0.1", "0.0.0.0", "::1", "::"};
+    size_t i;
+    json_t *port;
+    json_array_foreach(ports, i, port) {
+        bool known = false;
+        for (size_t k = 0; k < ARRAY_LEN(common); k++)
+            known = known || str_same(json_str(port, "hostIP"), common[k]);
+        if (!known)
+            json_object_del(port, "hostIP");
+    }
+}
+
+static void blank_container(json_t *c) {
     static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
     static const char *const hooks[] = {"preStop", "postStart"};
-    del_all(c, values);
     for (size_t i = 0; i < ARRAY_LEN(probes); i++)
-        strip_handler(json_object_get(c, probes[i]));
+        blank_handler(json_object_get(c, probes[i]));
     for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
-        strip_handler(json_object_get(json_object_get(c, "lifecycle"), hooks[i]));
+        blank_handler(json_object_get(json_object_get(c, "lifecycle"), hooks[i]));
+    blank_ports(json_object_get(c, "ports"));
 }
 
-/* Of a pod, or what a PersistentVolume is made of. */
-static void strip_volume(json_t *volume) {
-    json_t *csi = json_object_get(volume, "csi"), *flex = json_object_get(volume, "flexVolume");
-    json_t *git = json_object_get(volume, "gitRepo");
-    json_object_del(csi, "volumeAttributes");
-    json_object_del(flex, "options");
-    if (git) /* with a token before the host, often */
-        json_object_set_new(git, "repository", json_string("left-out"));
-    json_object_del(volume, "mountOptions"); /* of CIFS: a password */
-    strip_meta(json_object_get(
-        json_object_get(json_object_get(volume, "ephemeral"), "volumeClaimTemplate"), "metadata"));
+static bool has_any(const json_t *obj, const char *const *keys) {
+    for (; *keys; keys++)
+        if (json_object_get(obj, *keys))
+            return true;
+    return false;
 }
 
-static void strip_pod_spec(json_t *spec) {
+/* Of a pod. Whatever else a volume may be, the pod can be evicted and goes where it likes with it:
+ * all of these become the same, which has no path, no server and no name in it. */
+static void blank_volume(json_t *volume) {
+    static const char *const kept[] = {
+        "emptyDir", "persistentVolumeClaim", "ephemeral", "csi", "hostPath", NULL};
+    blank(json_object_get(volume, "hostPath"), "path", "/" LEFT_OUT);
+    if (!has_any(volume, kept))
+        json_object_set_new(volume, "downwardAPI", json_object());
+    json_t *claim = json_object_get(json_object_get(volume, "ephemeral"), "volumeClaimTemplate");
+    strip_meta(json_object_get(claim, "metadata"), keep_template_meta);
+}
+
+static void blank_pod_spec(json_t *spec) {
     static const char *const lists[] = {"containers", "initContainers", "ephemeralContainers"};
-    static const char *const own[] = {"hostAliases", "dnsConfig", NULL};
     size_t i;
     json_t *item;
     for (size_t l = 0; l < ARRAY_LEN(lists); l++)
-        json_array_foreach(json_object_get(spec, lists[l]), i, item) strip_container(item);
-    json_array_foreach(json_object_get(spec, "volumes"), i, item) strip_volume(item);
-    del_all(spec, own);
+        json_array_foreach(json_object_get(spec, lists[l]), i, item) blank_container(item);
+    json_array_foreach(json_object_get(spec, "volumes"), i, item) if (json_is_object(item))
+        blank_volume(item);
 }
 
-static void strip_template(json_t *template) {
-    strip_meta(json_object_get(template, "metadata"));
-    strip_pod_spec(json_object_get(template, "spec"));
-}
-
-/* What containers said when they ended may be anything. What they wait for may have their command
- * in it, but for images, where it says what is wrong with them. */
-static void strip_states(json_t *list) {
+/* What containers wait for may have their command in it, but for images, where it says what is
+ * wrong with them. */
+static void blank_states(json_t *list) {
     static const char *const states[] = {"state", "lastState"};
     static const char *const images[] = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName"};
     size_t i;
     json_t *c;
-    json_array_foreach(list, i, c) for (size_t k = 0; k < ARRAY_LEN(states); k++) {
-        json_t *state = json_object_get(c, states[k]), *waits = json_object_get(state, "waiting");
-        bool image = false;
-        for (size_t n = 0; n < ARRAY_LEN(images); n++)
-            image = image || str_same(json_str(waits, "reason"), images[n]);
-        json_object_del(json_object_get(state, "terminated"), "message");
-        if (!image)
-            json_object_del(waits, "message");
+    json_array_foreach(list, i, c) {
+        blank(c, "imageID", "");
+        for (size_t k = 0; k < ARRAY_LEN(states); k++) {
+            json_t *waits = json_object_get(json_object_get(c, states[k]), "waiting");
+            bool image = false;
+            for (size_t n = 0; n < ARRAY_LEN(images); n++)
+                image = image || str_same(json_str(waits, "reason"), images[n]);
+            if (!image)
+                json_object_del(waits, "message");
+        }
     }
 }
 
-static void strip_pod_status(json_t *status) {
-    static const char *const own[] = {"podIP", "podIPs", "hostIP", "hostIPs", NULL};
-    static const char *const lists[] = {"containerStatuses", "initContainerStatuses",
-                                        "ephemeralContainerStatuses"};
-    del_all(status, own);
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-        strip_states(json_object_get(status, lists[i]));
+/* What a PersistentVolume is made of: on which node it is says nodeAffinity. Its handle may be an
+ * address or a path; its own name tells it from others as well. */
+static void blank_pv_spec(json_t *spec, const char *name) {
+    static const char *const kept[] = {"csi", "local", "hostPath", NULL};
+    blank(json_object_get(spec, "csi"), "volumeHandle", name);
+    blank(json_object_get(spec, "local"), "path", "/" LEFT_OUT);
+    blank(json_object_get(spec, "hostPath"), "path", "/" LEFT_OUT);
+    if (json_is_object(spec) && !has_any(spec, kept))
+        json_object_set_new(spec, "hostPath", json_pack("{s:s}", "path", "/" LEFT_OUT));
 }
 
 /* --- kinds --- */
 
-static void strip_pod(json_t *obj) {
-    strip_pod_spec(json_object_get(obj, "spec"));
-    strip_pod_status(json_object_get(obj, "status"));
+static void blank_pod(json_t *obj) {
+    static const char *const lists[] = {"containerStatuses", "initContainerStatuses",
+                                        "ephemeralContainerStatuses"};
+    blank_pod_spec(json_object_get(obj, "spec"));
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        blank_states(json_object_get(json_object_get(obj, "status"), lists[i]));
 }
 
-static void strip_workload(json_t *obj) {
-    json_t *spec = json_object_get(obj, "spec"), *claim;
+static void blank_workload(json_t *obj) {
+    json_t *spec = json_object_get(obj, "spec"), *template = json_object_get(spec, "template");
+    json_t *claim;
     size_t i;
-    strip_template(json_object_get(spec, "template"));
+    strip_meta(json_object_get(template, "metadata"), keep_template_meta);
+    blank_pod_spec(json_object_get(template, "spec"));
     json_array_foreach(json_object_get(spec, "volumeClaimTemplates"), i, claim)
-        strip_meta(json_object_get(claim, "metadata"));
+        strip_meta(json_object_get(claim, "metadata"), keep_template_meta);
 }
 
-static void strip_node(json_t *obj) {
-    static const char *const own[] = {"images", "addresses", "daemonEndpoints", NULL};
-    del_all(json_object_get(obj, "status"), own);
+static void blank_node(json_t *obj) {
+    json_t *info = json_object_get(json_object_get(obj, "status"), "nodeInfo");
+    blank(info, "machineID", "");
+    blank(info, "systemUUID", "");
 }
 
-static void strip_volume_object(json_t *obj) {
-    json_t *spec = json_object_get(obj, "spec");
-    strip_volume(spec);
+static void blank_pv(json_t *obj) {
+    const char *name = json_str(json_object_get(obj, "metadata"), "name");
+    blank_pv_spec(json_object_get(obj, "spec"), name ? name : LEFT_OUT);
 }
 
-/* What a driver says about an attachment is between it and the kubelet. */
-static void strip_attachment(json_t *obj) {
-    json_object_del(json_object_get(obj, "status"), "attachmentMetadata");
-    strip_volume(json_object_get(json_object_get(json_object_get(obj, "spec"), "source"),
-                                 "inlineVolumeSpec"));
+/* One is found by its name, which is a hash of the volume's handle, its driver and the node: of
+ * what became of the handle the hash is another. */
+static void rename_attachment(json_t *obj) {
+    const json_t *spec = json_object_get(obj, "spec");
+    json_t *meta = json_object_get(obj, "metadata");
+    const char *pv = json_str(json_object_get(spec, "source"), "persistentVolumeName");
+    const char *driver = json_str(spec, "attacher"), *node = json_str(spec, "nodeName");
+    char name[ATTACHMENT_NAME_SIZE];
+    if (!pv || !driver || !node || !str_starts(strna(json_str(meta, "name")), "csi-"))
+        return;
+    const struct pv_csi csi = {.driver = driver, .handle = pv};
+    json_object_set_new(meta, "name",
+                        json_string(attachment_name(&(struct pv){.csi = &csi}, node, name)));
 }
 
-static void strip_class(json_t *obj) {
-    json_object_del(obj, "parameters");
-    json_object_del(obj, "mountOptions");
-}
-
-static void strip_revision(json_t *obj) {
-    json_object_del(obj, "data");
+static void blank_attachment(json_t *obj) {
+    json_t *source = json_object_get(json_object_get(obj, "spec"), "source");
+    json_t *inline_spec = json_object_get(source, "inlineVolumeSpec");
+    rename_attachment(obj);
+    if (inline_spec)
+        blank_pv_spec(inline_spec, LEFT_OUT);
 }
 
 static const struct {
     const char *kind;
-    void (*strip)(json_t *obj);
+    void (*blank)(json_t *obj);
 } rows[] = {
-    {"Pod", strip_pod},
-    {"Node", strip_node},
-    {"Deployment", strip_workload},
-    {"ReplicaSet", strip_workload},
-    {"StatefulSet", strip_workload},
-    {"DaemonSet", strip_workload},
-    {"Job", strip_workload},
-    {"PersistentVolume", strip_volume_object},
-    {"VolumeAttachment", strip_attachment},
-    {"StorageClass", strip_class},
-    {"ControllerRevision", strip_revision},
+    {"Pod", blank_pod},
+    {"Node", blank_node},
+    {"Deployment", blank_workload},
+    {"ReplicaSet", blank_workload},
+    {"StatefulSet", blank_workload},
+    {"DaemonSet", blank_workload},
+    {"Job", blank_workload},
+    {"PersistentVolume", blank_pv},
+    {"VolumeAttachment", blank_attachment},
 };
 
+/* First what must be there becomes something else, then all that has no rule goes. */
 void snapshot_strip(json_t *obj) {
+    static const struct keep nothing[] = {{NULL, NULL}};
+    static const char *const head[] = {"apiVersion", "kind", "metadata"};
     const char *kind = strna(json_str(obj, "kind"));
-    strip_meta(json_object_get(obj, "metadata"));
+    const struct keep *rules = keep_of_kind(kind);
+    _cleanup_json_ json_t *made = json_object();
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (streq(kind, rows[i].kind))
-            rows[i].strip(obj);
+            rows[i].blank(obj);
+    for (size_t i = 0; i < ARRAY_LEN(head); i++)
+        if (json_object_get(obj, head[i]))
+            json_object_set(made, head[i], json_object_get(obj, head[i]));
+    strip_meta(json_object_get(made, "metadata"), keep_meta);
+    keep_only(obj, rules ? rules : nothing);
+    json_object_update_missing(made, obj);
+    json_object_clear(obj); /* in the order in which it is written: what it is comes first */
+    json_object_update(obj, made);
 }
 
 bool snapshot_wants(const json_t *obj) {
@@ -258,7 +304,7 @@ json_t *snapshot_known(struct codec *codec, const struct kind *kind, const json_
     _cleanup_json_ json_t *part = known_part(codec, kind, obj);
     json_t *made = json_pack("{s:s, s:s, s:O?}", "apiVersion", kind_api_version(kind, version),
                              "kind", kind->name, "metadata", json_object_get(obj, "metadata"));
-    strip_meta(json_object_get(made, "metadata"));
+    strip_meta(json_object_get(made, "metadata"), keep_meta);
     json_object_update_missing(made, part);
     return made;
 }

@@ -1,13 +1,14 @@
 /* What of an object goes into a snapshot: what a drain, a scheduler and a simulator decide by, and
  * nothing that could be a secret. A snapshot is made to be sent to somebody.
  *
- * Left out: Secrets and ConfigMaps altogether; of containers the environment (values and names),
- * commands and arguments; what probes and hooks run or send; attributes of volumes and parameters
- * of StorageClasses; what ControllerRevisions keep (templates, with the environment in them);
- * annotations but for those that Kubernetes or Slipway act on, by name (kubectl's last-applied-
- * configuration has the whole object in it, change-cause the command that set a variable);
- * managedFields; addresses of nodes and pods, images that nodes have. Of custom resources only what
- * is known to be needed is kept. Names, labels and images of containers stay.
+ * What stays is a list (snapshot_keep.h); everything else is left out: Secrets and ConfigMaps
+ * altogether, environment, commands and arguments of containers, paths, servers and handles of
+ * volumes, addresses, and what a later Kubernetes may add. Where something must be there it is
+ * replaced by something that says nothing: a volume of another sort by an empty one, a handle by
+ * the name of its PersistentVolume. Of annotations those stay that Kubernetes or Slipway act on, by
+ * name (kubectl's last-applied-configuration has the whole object in it, change-cause the command
+ * that set a variable). Of custom resources only what is known to be needed is kept. Names, labels,
+ * images of containers and messages of conditions stay.
  *
  * The rule is the same for a workload's template and its ReplicaSets', so that what was equal stays
  * equal. */

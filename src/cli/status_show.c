@@ -7,6 +7,7 @@
 #include "base/nodeset.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "cli/left_behind.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -41,9 +42,10 @@ static void add_phases(const struct survey_sum *s, struct str *out) {
     static const struct {
         enum node_phase phase;
         const char *word;
-    } words[] = {{NODE_IDLE, "idle"},       {NODE_CORDONED, "cordoned"},
-                 {NODE_DRAINED, "drained"}, {NODE_DRAINING, "draining"},
-                 {NODE_BLOCKED, "blocked"}, {NODE_REBOOTING, "rebooting"}};
+    } words[] = {{NODE_IDLE, "idle"},          {NODE_CORDONED, "cordoned"},
+                 {NODE_DRAINED, "drained"},    {NODE_DRAINING, "draining"},
+                 {NODE_WAITING, "waiting"},    {NODE_BLOCKED, "blocked"},
+                 {NODE_REBOOTING, "rebooting"}};
     bool any = false;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (s->phases[words[i].phase]) {
@@ -52,13 +54,19 @@ static void add_phases(const struct survey_sum *s, struct str *out) {
         }
 }
 
+/* What waits may go on by itself; what is blocked needs somebody. */
 static void say_draining(const struct status_view *v, struct str *out) {
     const struct survey_sum *s = v->sum;
-    unsigned blocked = s->phases[NODE_BLOCKED];
+    unsigned blocked = s->phases[NODE_BLOCKED], waiting = s->phases[NODE_WAITING];
     str_addf(out, "Draining %zu of %zu node%s, %u pod%s to go: ", s->draining.len, s->n,
              plural(s->n), s->pods_left, plural(s->pods_left));
-    if (!blocked)
+    if (!blocked && !waiting)
         str_add(out, "nothing is in the way.");
+    else if (!blocked && waiting == s->draining.len)
+        str_add(out, "waiting, which may well end by itself.");
+    else if (!blocked)
+        str_addf(out, "%u of them %s waiting, which may well end by itself.", waiting,
+                 waiting == 1 ? "is" : "are");
     else if (blocked == s->draining.len)
         str_add(out, "blocked, this does not end before something below changes.");
     else
@@ -119,7 +127,7 @@ static void add_age(const struct status_view *v, int64_t since, struct str *out)
 static void show_blocker(const struct status_view *v, const struct survey_sum_blocker *b,
                          struct term *out) {
     const struct blocker_row *row = blocker_row(b->code);
-    bool bad = row->severity == SEVERITY_ERROR, all = v->details & DETAILS_HEALTH;
+    bool bad = b->severity == SEVERITY_ERROR, all = v->details & DETAILS_HEALTH;
     _cleanup_str_ struct str text = STR_INIT;
     str_addf(&text, "%s%s%s on ", row->name, *b->object ? " " : "", b->object);
     add_nodes(&b->nodes, all, &text);
@@ -183,9 +191,10 @@ static void add_set(struct table *t, const struct survey_names *n, bool all) {
 
 static void show_waves(const struct status_view *v, struct term *out) {
     static const struct table_column columns[] = {
-        {"HELD BY", false}, {"NODES", false},     {"DRAINING", false},  {"BLOCKED", false},
-        {"DRAINED", false}, {"REBOOTING", false}, {"PODS LEFT", false}, {"SINCE", false}};
-    static const enum node_phase shown[] = {NODE_DRAINING, NODE_BLOCKED, NODE_DRAINED,
+        {"HELD BY", false},   {"NODES", false},     {"DRAINING", false},
+        {"WAITING", false},   {"BLOCKED", false},   {"DRAINED", false},
+        {"REBOOTING", false}, {"PODS LEFT", false}, {"SINCE", false}};
+    static const enum node_phase shown[] = {NODE_DRAINING, NODE_WAITING, NODE_BLOCKED, NODE_DRAINED,
                                             NODE_REBOOTING};
     if (!v->sum->n_waves)
         return;
@@ -239,6 +248,31 @@ static void show_nodes(const struct status_view *v, const struct str *rows, stru
         table_int(t, n->moves);
         table_time(t, n->since);
     }
+    show_table(t, v, out);
+}
+
+/* A line for each of those who are at work on nodes beside us. */
+static void show_rivals(const struct status_view *v, struct term *out) {
+    static const struct table_column columns[] = {
+        {"MANAGER", false}, {"WHAT IT DOES", false}, {"NODES", false}};
+    _cleanup_table_ struct table *t = NULL;
+    for (size_t i = 0; i < n_rival_rows; i++) {
+        VEC(const char *) names = VEC_INIT;
+        for (size_t k = 0; k < v->survey->n; k++)
+            if (v->survey->nodes[k].rival == &rival_rows[i])
+                *vec_push(&names) = v->survey->nodes[k].node->meta.name;
+        if (names.len) {
+            t = t ? t : table_new(columns, ARRAY_LEN(columns));
+            table_row(t, "");
+            table_str(t, rival_rows[i].name);
+            table_str(t, rival_rows[i].doing);
+            add_set(t, &(struct survey_names){names.p, names.len}, v->details & DETAILS_NODES);
+        }
+        vec_done(&names);
+    }
+    if (!t)
+        return;
+    section(out, "Other managers at work");
     show_table(t, v, out);
 }
 
@@ -318,16 +352,54 @@ static void show_next(const struct status_view *v, struct term *out) {
     term_printf(out, "\n");
 }
 
+static void show_stops(const struct status_view *v, struct term *out) {
+    for (size_t i = 0; v->stops && i < v->stops->n; i++) {
+        _cleanup_str_ struct str text = STR_INIT;
+        stops_text(&v->stops->rows[i], v->prog, v->now, &text);
+        term_styled(out, STYLE_YELLOW, term_glyph(GLYPH_WARN, out->utf8));
+        term_printf(out, " ");
+        str_addc(&text, '.');
+        fill(out, str_get(&text), 2, 2);
+    }
+    if (v->stops && v->stops->n)
+        term_printf(out, "\n");
+}
+
+static void show_orders(const struct status_view *v, struct term *out) {
+    static const struct table_column columns[] = {{"NAME", false},  {"OPERATION", false},
+                                                  {"PHASE", false}, {"NODES", false},
+                                                  {"SINCE", false}, {"WAITS FOR", false}};
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    if (!v->orders || !v->orders->n)
+        return;
+    section(out, "Orders");
+    _cleanup_table_ struct table *t = table_new(columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < v->orders->n; i++) {
+        const struct order *o = &v->orders->rows[i];
+        table_row(t, "");
+        table_str(t, o->name);
+        table_str(t, o->operation);
+        table_str(t, o->phase);
+        table_str(t, order_progress(o, &arena));
+        table_time(t, o->since);
+        table_str(t, order_waits(o, &arena));
+    }
+    show_table(t, v, out);
+}
+
 void status_text(const struct status_view *v, const struct str *table, struct term *out) {
     _cleanup_str_ struct str head = STR_INIT;
+    show_stops(v, out);
     status_headline(v, &head);
     fill(out, str_get(&head), 0, 0);
     show_blockers(v, v->sum->blockers, v->sum->n_blockers,
                   v->sum->draining.len ? "Blockers" : "Blockers, should one of these be drained",
                   out);
+    show_orders(v, out);
     show_waves(v, out);
     show_nodes(v, table, out);
     show_locks(v, out);
+    show_rivals(v, out);
     show_blockers(v, v->sum->gates, v->sum->n_gates, "Gates", out);
     show_left(v, out);
     show_next(v, out);
@@ -384,6 +456,7 @@ void status_write_node(struct jsonw *w, const struct survey_node *sn, struct are
     write_time(w, "phaseSince", sn->phase_since);
     if (sn->needs_reboot)
         jsonw_kbool(w, "needsReboot", true);
+    jsonw_kopt(w, "rival", sn->rival ? sn->rival->name : NULL);
     write_cordon(w, &sn->cordon, arena);
     jsonw_kint(w, "pods", sn->pods);
     jsonw_kint(w, "podsToMove", sn->moves);
@@ -447,9 +520,13 @@ static void write_left(struct jsonw *w, const struct status_view *v) {
 void status_write_sum(struct jsonw *w, const struct status_view *v) {
     const struct survey_sum *s = v->sum;
     _cleanup_str_ struct str head = STR_INIT;
+    if (v->stops)
+        stops_write(w, v->stops);
     status_headline(v, &head);
     jsonw_kstr(w, "summary", str_get(&head));
     write_blockers(w, "blockers", s->blockers, s->n_blockers);
+    if (v->orders)
+        orders_write(w, v->orders);
     jsonw_kbegin(w, "waves", '[');
     for (size_t i = 0; i < s->n_waves; i++) {
         const struct survey_sum_wave *x = &s->waves[i];
@@ -457,6 +534,7 @@ void status_write_sum(struct jsonw *w, const struct status_view *v) {
         jsonw_kstr(w, "heldBy", x->holder);
         write_names(w, "nodes", &x->nodes);
         jsonw_kint(w, "draining", x->phases[NODE_DRAINING]);
+        jsonw_kint(w, "waiting", x->phases[NODE_WAITING]);
         jsonw_kint(w, "blocked", x->phases[NODE_BLOCKED]);
         jsonw_kint(w, "drained", x->phases[NODE_DRAINED]);
         jsonw_kint(w, "rebooting", x->phases[NODE_REBOOTING]);

@@ -12,6 +12,7 @@
 #include "cli/identity.h"
 #include "cli/patient.h"
 #include "cli/refusal.h"
+#include "cli/selected.h"
 #include "cli/verb.h"
 #include "model/selector.h"
 
@@ -50,10 +51,11 @@ const char *target_dry_run_suffix(enum dry_run dry_run) {
                                        : "";
 }
 
-static const char *const dry_run_words[] = {"none", "client", "server", NULL};
+const char *const target_dry_run_words[] = {"none", "client", "server", NULL};
 
 #define FIELD(member) offsetof(struct target_opts, member)
 static const struct option target_rows[] = {
+    SELECTED_OPTION(FIELD(control_plane)),
     {.name = "selector",
      .letter = 'l',
      .kind = OPTION_STRING,
@@ -61,19 +63,7 @@ static const struct option target_rows[] = {
      .arg = "SELECTOR",
      .help = "The nodes that have these labels, instead of names: key=value,key!=value,"
              "key in (a,b),!key"},
-    {.name = "dry-run",
-     .kind = OPTION_PARSED,
-     .offset = FIELD(dry_run),
-     .arg = "HOW",
-     .implied = "unchanged",
-     .initial = "none",
-     .words = dry_run_words,
-     .hint = HINT_WORDS,
-     .late = true,
-     .parse = target_parse_dry_run,
-     .help = "Change nothing. client, which is also the bare flag: only read and say what "
-             "would be done; server: send everything to the API server, which checks it and "
-             "answers as if it were done"},
+    TARGET_DRY_RUN_ROW(FIELD(dry_run)),
     {.name = "reason",
      .kind = OPTION_STRING,
      .offset = FIELD(reason),
@@ -90,7 +80,8 @@ static const struct option target_rows[] = {
 #undef FIELD
 
 const struct option_group target_options = {"Target options", target_rows};
-const struct option_group target_how_options = {"Target options", target_rows + 1};
+const struct option_group target_back_options = {"Target options", target_rows + 1};
+const struct option_group target_how_options = {"Target options", target_rows + 2};
 
 /* --- names --- */
 
@@ -214,7 +205,7 @@ static int parse_names(struct cli *cli, int argc, char **argv, struct target *t)
 int target_parse(struct cli *cli, const struct target_opts *opts, int argc, char **argv,
                  struct target *out) {
     _cleanup_err_ struct err err = ERR_INIT;
-    *out = (struct target){.selector = opts->selector};
+    *out = (struct target){.selector = opts->selector, .control_plane = opts->control_plane};
     if (!argc && !opts->selector) {
         _cleanup_free_ char *text = xasprintf("USAGE: %s NODE [flags]", cli->verb->name);
         return usage(cli, text);
@@ -349,13 +340,18 @@ static int read_list(struct session *s, struct target *t) {
         return s->unsaid.message ? ask_why(s, t) : rc;
     if (t->selector) {
         size_t n;
+        struct selected selected;
         _cleanup_free_ const struct object **all = store_sorted(store, &n);
+        selected_init(&selected, t->selector, t->control_plane);
         for (size_t i = 0; i < n; i++) {
+            if (!selected_takes(&selected, (const struct node *)all[i]))
+                continue;
             struct object *node = object_copy(&kind_node, all[i]);
             *vec_push(&t->nodes) = (struct node *)node;
             *vec_push(&t->names) =
                 arena_strndup(&s->cli->arena, node->meta.name, strlen(node->meta.name));
         }
+        selected_end(&selected, s->cli);
         return 0;
     }
     struct missing missing = {0};

@@ -9,6 +9,7 @@
 #include "cli/groups.h"
 #include "cli/text.h"
 #include "cli/verb.h"
+#include "controller/metrics.h"
 #include "engine/blocker.h"
 
 /* ---- exit codes ---- */
@@ -48,6 +49,20 @@ static void list_blockers(const char *prog, struct str *out) {
             xasprintf("%c%s. To do: %s.", row->meaning[0] - 'a' + 'A', row->meaning + 1, row->hint);
         str_addf(out, "%s  %s\n      ", i ? "\n" : "", row->name);
         text_fill(out, text, 6, 6);
+    }
+}
+
+/* ---- metrics ---- */
+
+static void list_metrics(const char *prog, struct str *out) {
+    (void)prog;
+    for (size_t i = 0; i < METRICS; i++) {
+        const struct metric_row *row = &metric_rows[i];
+        str_addf(out, "%s  %s", i ? "\n" : "", row->name);
+        for (size_t j = 0; row->labels[j]; j++)
+            str_addf(out, "%c%s", j ? ',' : '{', row->labels[j]);
+        str_addf(out, "%s\n      ", row->labels[0] ? "}" : "");
+        text_fill(out, row->help, 6, 6);
     }
 }
 
@@ -127,6 +142,10 @@ static const char blockers_text[] =
     "shows them while it waits, and in its --json events; status shows those that would block a "
     "drain right now.";
 
+static const char metrics_text[] = "What the controller tells Prometheus at /metrics of its "
+                                   "--http-listen. Those of kured, airlock "
+                                   "and fleetlock are there when --metrics-compat asks for them.";
+
 static const char env_text[] =
     "A flag beats its variable, and a variable beats the default. An empty variable is the same as "
     "none.";
@@ -192,6 +211,7 @@ static const char nodesets_text[] =
 const struct topic topics[] = {
     {"exit-codes", "What the exit codes mean", exit_text, list_exits},
     {"blockers", "Why something waits, by its code", blockers_text, list_blockers},
+    {"metrics", "What the controller tells Prometheus", metrics_text, list_metrics},
     {"environment", "Environment variables", env_text, list_env},
     {"output", "Formats, times, colour, pager", output_text, NULL},
     {"nodesets", "How many nodes are written as few words", nodesets_text, NULL},

@@ -12,17 +12,14 @@
 #include "cli/patient.h"
 #include "engine/keeper.h"
 #include "engine/locks.h"
+#include "engine/reason.h"
+#include "engine/stop.h"
 
 enum {
     CAS_TRIES = 8, /* changes by others in between: a controller writes once for many */
 };
 
 /* --- what there is --- */
-
-static const char *policy_of(const struct config_map *map) {
-    const char *label = map_get(map->meta.labels, SLOTS_LABEL);
-    return str_empty(label) ? map->meta.name : label;
-}
 
 static const char *copy(struct arena *arena, const char *s) {
     return arena_strndup(arena, strna(s), strlen(strna(s)));
@@ -42,6 +39,8 @@ void unlocking_find(const struct store *maps, const char *node, struct arena *ar
         const struct config_map *map = (const struct config_map *)all[i];
         _cleanup_err_ struct err err = ERR_INIT;
         struct slots s;
+        if (stop_is(map))
+            continue;
         if (parse(map, arena, &s, &err)) {
             if (!**unreadable)
                 *unreadable = arena_printf(arena, "ConfigMap %s/%s: %s", map->meta.ns,
@@ -52,7 +51,7 @@ void unlocking_find(const struct store *maps, const char *node, struct arena *ar
         if (slot || slots_waits(&s, node))
             *vec_push(&items->list) = (struct unlock_item){
                 .node = copy(arena, node),
-                .policy = copy(arena, policy_of(map)),
+                .policy = copy(arena, keeper_policy_of(map)),
                 .ns = copy(arena, map->meta.ns),
                 .map = copy(arena, map->meta.name),
                 .holds = slot,
@@ -214,7 +213,7 @@ static void write_event(struct unlocking *u, const struct unlock_item *item) {
                                 u->by, u->reason);
     bool warning = item->holds && item->slot.state == SLOT_GRANTED;
     u->no_events = !node_event_write(u->session, &(struct node_event){.node = item->node,
-                                                                      .reason = "Unlocked",
+                                                                      .reason = REASON_UNLOCKED,
                                                                       .message = message,
                                                                       .warning = warning});
 }
@@ -254,19 +253,10 @@ static int run_one(struct unlocking *u, struct unlock_item *item) {
     return code;
 }
 
-/* What happened to one node must not hide what happened to another. */
-static int graver(int a, int b) {
-    static const int order[] = {EXIT_ACCESS, EXIT_FAILED, EXIT_REFUSED};
-    for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        if (a == order[i] || b == order[i])
-            return order[i];
-    return a ? a : b;
-}
-
 int unlocking_run(struct unlocking *u, struct unlock_items *items) {
     int code = EXIT_DONE;
     for (size_t i = 0; i < items->list.len; i++)
-        code = graver(code, run_one(u, &items->list.p[i]));
+        code = exit_graver(code, run_one(u, &items->list.p[i]));
     return code;
 }
 

@@ -42,6 +42,7 @@ struct verb {
     const char *const *quiet_words;     /* arguments that are taken besides, and in no list */
     const enum exit_code *exits;        /* besides 0, 1, 64 and 141, which all have; ends with 0 */
     const char *const *see_also;        /* verbs and topics; NULL-terminated or NULL */
+    bool answers;                       /* it does nothing: its code is part of what it prints */
     bool common;                        /* named by the bare program */
     bool hidden;                        /* in no list */
     bool raw;                           /* gets the words as they are: no option is parsed */

@@ -4,27 +4,41 @@
 #include "base/vec.h"
 #include "cli/verb.h"
 
+extern const struct verb verb_abort;
 extern const struct verb verb_apply;
+extern const struct verb verb_approve;
 extern const struct verb verb_blockers;
 extern const struct verb verb_checks;
 extern const struct verb verb_complete;
 extern const struct verb verb_completion;
+extern const struct verb verb_config;
 extern const struct verb verb_controller;
 extern const struct verb verb_cordon;
 extern const struct verb verb_diff;
 extern const struct verb verb_doctor;
 extern const struct verb verb_drain;
+extern const struct verb verb_events;
 extern const struct verb verb_explain;
 extern const struct verb verb_export;
 extern const struct verb verb_help;
+extern const struct verb verb_history;
 extern const struct verb verb_install;
 extern const struct verb verb_locks;
 extern const struct verb verb_man;
+extern const struct verb verb_metrics;
 extern const struct verb verb_nodeset;
+extern const struct verb verb_pause;
 extern const struct verb verb_plan;
+extern const struct verb verb_reboot;
 extern const struct verb verb_rehearse;
+extern const struct verb verb_replay;
 extern const struct verb verb_resources;
+extern const struct verb verb_resume;
+extern const struct verb verb_retry;
+extern const struct verb verb_rollout;
+extern const struct verb verb_shutdown;
 extern const struct verb verb_sim;
+extern const struct verb verb_skip;
 extern const struct verb verb_snapshot;
 extern const struct verb verb_status;
 extern const struct verb verb_uncordon;
@@ -33,13 +47,15 @@ extern const struct verb verb_version;
 extern const struct verb verb_why;
 
 const struct verb *const verbs[] = {
-    &verb_drain,    &verb_plan,       &verb_apply,     &verb_diff,
-    &verb_cordon,   &verb_uncordon,   &verb_status,    &verb_why,
-    &verb_explain,  &verb_doctor,     &verb_checks,    &verb_rehearse,
-    &verb_snapshot, &verb_sim,        &verb_nodeset,   &verb_export,
-    &verb_version,  &verb_completion, &verb_help,      &verb_complete,
-    &verb_man,      &verb_blockers,   &verb_resources, &verb_controller,
-    &verb_install,  &verb_locks,      &verb_unlock,    NULL,
+    &verb_drain,    &verb_plan,     &verb_apply,      &verb_diff,       &verb_cordon,
+    &verb_uncordon, &verb_status,   &verb_why,        &verb_explain,    &verb_doctor,
+    &verb_checks,   &verb_rehearse, &verb_snapshot,   &verb_sim,        &verb_nodeset,
+    &verb_export,   &verb_version,  &verb_completion, &verb_help,       &verb_complete,
+    &verb_man,      &verb_blockers, &verb_resources,  &verb_controller, &verb_install,
+    &verb_locks,    &verb_unlock,   &verb_pause,      &verb_resume,     &verb_retry,
+    &verb_skip,     &verb_abort,    &verb_approve,    &verb_reboot,     &verb_shutdown,
+    &verb_rollout,  &verb_history,  &verb_config,     &verb_replay,     &verb_metrics,
+    &verb_events,   NULL,
 };
 
 const struct verb *verb_find(const char *name) {

@@ -106,6 +106,9 @@ static struct store **store_of(struct why_world *w, const struct kind *kind) {
            : kind == &kind_pvc               ? &w->claims
            : kind == &kind_storage_class     ? &w->classes
            : kind == &kind_volume_attachment ? &w->attachments
+           : kind == &kind_job               ? &w->jobs
+           : kind == &kind_service_account   ? &w->accounts
+           : kind == &kind_resource_quota    ? &w->quotas
                                              : &w->events;
 }
 
@@ -201,6 +204,10 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     (void)retry_in;
     if (l->wanted->known != KNOWN_NOT_YET || l->done)
         return;
+    if (outcome == KUBE_NOT_FOUND && l->wanted->want.what == WHY_WANT_QUOTAS) {
+        on_synced(l); /* who does not serve them has none */
+        return;
+    }
     if (!l->optional) {
         failed(l->wanted, outcome, message);
         return;
@@ -255,6 +262,9 @@ static void start(struct why_wanted *w) {
         break;
     case WHY_WANT_BUDGETS:
         start_list(w, &kind_pdb, (struct reflector_options){.ns = want->ns});
+        break;
+    case WHY_WANT_QUOTAS:
+        start_list(w, &kind_resource_quota, (struct reflector_options){.ns = want->ns});
         break;
     case WHY_WANT_BUDGET_PODS:
         start_list(w, &kind_pod,
@@ -370,10 +380,22 @@ int why_reader_list(struct why_reader *r, const struct kind *kind, const char *n
 /* --- life --- */
 
 static const struct kind *const kept[] = {
-    &kind_node,         &kind_pod,        &kind_pdb,           &kind_replica_set,
-    &kind_stateful_set, &kind_deployment, &kind_daemon_set,    &kind_namespace,
-    &kind_pv,           &kind_pvc,        &kind_storage_class, &kind_volume_attachment,
+    &kind_node,
+    &kind_pod,
+    &kind_pdb,
+    &kind_replica_set,
+    &kind_stateful_set,
+    &kind_deployment,
+    &kind_daemon_set,
+    &kind_namespace,
+    &kind_pv,
+    &kind_pvc,
+    &kind_storage_class,
+    &kind_volume_attachment,
     &kind_event,
+    &kind_job,
+    &kind_service_account,
+    &kind_resource_quota,
 };
 
 void why_reader_init(struct why_reader *r, struct session *s) {

@@ -71,6 +71,14 @@ class Protocol(Case):
         self.assertLessEqual({"--client", "--output", "-o", "--help", "-h", "--color"}, set(flags))
         self.assertNotIn("--v", flags)
 
+    def test_a_bare_flag_of_the_verbs_own(self) -> None:
+        """`plan --server` is complete without a value: it is offered once, and a node may follow."""
+        self.assertEqual(self.complete("plan", "--serve")[0], ["--server"])
+        result = run("__complete", "--", "plan", "--serve", KUBECONFIG=str(self.config))
+        self.assertIn("dry run", result.out)
+        self.assertEqual(self.complete("plan", "--server", "--out")[0], ["--out", "--output"])
+        self.assertEqual(self.complete("drain", "--server", "--out")[0], [])
+
     def test_contexts(self) -> None:
         self.assertEqual(self.complete("--context", "p"), (["prod"], 4))
         self.assertEqual(self.complete("version", "--context=arn"), (["arn:aws:eks:eu-west-1:123:cluster/test"], 4))

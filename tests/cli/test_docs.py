@@ -41,6 +41,21 @@ class Pages(unittest.TestCase):
         self.assertEqual((DOCS / "resources.md").read_text(), done.out,
                          "docs/resources.md is out of date: slipway __resources > docs/resources.md")
 
+    def test_metrics(self) -> None:
+        done = run("__metrics")
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual((DOCS / "metrics.md").read_text(), done.out,
+                         "docs/metrics.md is out of date: slipway __metrics > docs/metrics.md")
+        names = set(re.findall(r"^\| `(\w+)`", done.out, re.M))
+        self.assertGreater(len(names), 30)
+        self.assertLessEqual(names, {w.partition("{")[0] for w in run("help", "metrics").out.split()})
+
+    def test_events(self) -> None:
+        done = run("__events")
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual((DOCS / "events.md").read_text(), done.out,
+                         "docs/events.md is out of date: slipway __events > docs/events.md")
+
     def test_codes_that_are_named_exist(self) -> None:
         codes = set(re.findall(r"^## (\w+)$", (DOCS / "blockers.md").read_text(), re.M))
         self.assertGreater(len(codes), 20)
@@ -59,7 +74,7 @@ class Pages(unittest.TestCase):
         seen = members(json.loads(done.out))
         self.assertLessEqual({"lastHeard", "podsLeft", "holders", "clears", "needsReboot"}, seen)
         self.assertLessEqual(seen, named)
-        source = (TOP / "src/cli/status_show.c").read_text() + (TOP / "src/cli/cmd_status.c").read_text()
+        source = "".join((TOP / f"src/cli/{name}.c").read_text() for name in ("status_show", "cmd_status", "stops", "orders"))
         self.assertLessEqual(named, set(re.findall(r'"(\w+)"', source)))
 
     def leave_a_drain(self, sim: Sim) -> None:

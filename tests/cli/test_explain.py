@@ -47,6 +47,20 @@ class Explain(unittest.TestCase):
         listed = re.findall(r"^(\w+) ", self.good(), re.M)
         self.assertEqual(listed, CODES)
 
+    def test_states(self) -> None:
+        """The states are told, and the graph of docs/states.md is that of the tables."""
+        out = self.good("states")
+        self.assertIn("\nDraining: It holds a slot; the node is cordoned and drained.\n    -> Undoing, SlotLost:", out)
+        self.assertIn("\nreturned: What was changed is being put back.\n    -> free: The node is what it was.\n", out)
+        for line in out.splitlines():
+            self.assertLessEqual(len(line), WIDTH)
+        page = (TOP / "docs" / "states.md").read_text()
+        self.assertEqual(re.search(r"^```dot\n(.*?)^```$", page, re.M | re.S)[1], self.good("states", "--dot"))
+        told = re.search(r"^```text\n(.*?)^```$", page, re.M | re.S)[1]
+        self.assertEqual(told, out)
+        for args in (("--dot",), ("PDBNoBudget", "--dot"), ("states", "-o", "json")):
+            self.assertEqual(run("explain", *args).code, 64)
+
     def test_document(self) -> None:
         doc = json.loads(self.good("-o", "json"))
         self.assertEqual(doc["schema"], "slipway.explain/1.0")
@@ -77,7 +91,7 @@ class Explain(unittest.TestCase):
     def test_completion(self) -> None:
         out = run("__complete", "explain", "PDBU").out.splitlines()
         self.assertEqual(out, ["PDBUnsatisfiable", ":4"])
-        self.assertEqual(set(run("__complete", "explain", "").out.splitlines()[:-1]), set(CODES))
+        self.assertEqual(set(run("__complete", "explain", "").out.splitlines()[:-1]), {*CODES, "states"})
 
     def test_no_cluster_is_asked(self) -> None:
         done = run("explain", "BarePod", "--server", "http://127.0.0.1:1", KUBECONFIG="/nonexistent")

@@ -52,27 +52,27 @@ class Export(unittest.TestCase):
         self.assertEqual((shown.code, shown.out), (0, plain))
 
     def test_wrong_use(self) -> None:
-        for args, words in ((("crd",), '"crd" is none of those that \'slipway export\' lists (did you mean "crds"?)'),
-                            (("dashboards",), '"dashboards" is none of those that \'slipway export\' lists'),
+        for args, words in ((("crd",), '"crd" is not one of crds|zincati (did you mean "crds"?)'),
+                            (("dashboards",), '"dashboards" is not one of crds|zincati'),
                             ((), "slipway export needs crds"), (("crds", "crds"), "crds"),
                             (("crds", "-o", "wide"), "wide")):
             done = run("export", *args)
             self.assertEqual((done.code, done.out), (64, ""), args)
             self.assertIn(words, done.err)
 
-    def test_claims_nothing(self) -> None:
-        """There is no controller yet, and whoever installs the definitions is told so."""
+    def test_says_who_obeys(self) -> None:
+        """Whoever installs the definitions is told what they are for."""
         told = " ".join(run("export", "--help").out.split())
-        self.assertIn("for the controller, which is not part of this release yet", told)
-        self.assertIn("nothing obeys them", told)
+        self.assertIn("The custom resources are for the controller ('slipway install' prints what makes it run)", told)
+        self.assertIn("zincati", told)
         page = " ".join((TOP / "docs" / "resources.md").read_text().split())
-        self.assertIn("nothing obeys them so far", page)
+        self.assertIn("the controller obeys the others", page)
 
     def test_fields_without_anybody(self) -> None:
         """Those of later releases: a field that is there is a promise."""
         names = set(re.findall(r"^ +(\w+):$", self.good("crds"), re.M))
         self.assertLessEqual({"maxUnavailable", "fleetlock", "executor"}, names)
-        self.assertFalse(names & {"windows", "freezes", "gates", "hooks", "notifications", "approval"})
+        self.assertFalse(names & {"windows", "freezes", "gates", "hooks", "notifications"})
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ WRONG = [
     (ALL, "VERB --selector", "error: flag needs an argument: --selector" + USAGE, ""),
     (ALL, "VERB w1 -l", "error: flag needs an argument: 'l' in -l" + USAGE, ""),
     (ALL, "VERB w1 --context", "error: flag needs an argument: --context" + USAGE, ""),
-    (DRAIN, "VERB w1 --timeout", "error: flag needs an argument: --timeout" + USAGE, ""),
+    (DRAIN, "VERB w1 --timeout", "error: flag needs an argument: --timeout" + USAGE, "Write for example 90s, 5m, 1h30m or 0.\n"),
     (DRAIN, "VERB w1 --timeout=x", 'error: invalid argument "x" for "--timeout" flag: time: invalid duration "x"' + USAGE, DURATION),
     (DRAIN, "VERB w1 --timeout=", 'error: invalid argument "" for "--timeout" flag: time: invalid duration ""' + USAGE, DURATION),
     (DRAIN, "VERB w1 --timeout=5",
@@ -513,8 +513,10 @@ class Verbosity(unittest.TestCase):
             lines = [re.fullmatch(RESPONSE, line) for line in done.err.splitlines()]
             self.assertTrue(all(lines), done.err)
             self.assertEqual(sorted(m[2].split("/", 3)[3] for m in lines),
-                             ["api/v1/nodes?limit=500", "api/v1/pods?limit=500", "apis", "apis/apps/v1/namespaces/shop-1/replicasets?limit=500",
-                              "apis/apps/v1/namespaces/shop-1/statefulsets?limit=500", "apis/policy/v1/poddisruptionbudgets?limit=500"])
+                             ["api/v1/configmaps?limit=500&labelSelector=slipway.dev%2Fslots", "api/v1/namespaces?limit=500",
+                              "api/v1/nodes?limit=500", "api/v1/pods?limit=500", "apis", "apis/apps/v1/daemonsets?limit=500",
+                              "apis/apps/v1/namespaces/shop-1/replicasets?limit=500", "apis/apps/v1/namespaces/shop-1/statefulsets?limit=500",
+                              "apis/policy/v1/poddisruptionbudgets?limit=500"])
             self.assertEqual({(m[1], m[3]) for m in lines}, {("GET", "200 OK")})
         self.assertEqual(run("status", "-v=6", "-q", **self.env).err, "")
 

@@ -77,7 +77,7 @@ class Install(Case):
         kinds = {part: [o["kind"] for o in self.objects("--part", part)] for part in ("rbac", "crds", "controller", "all")}
         self.assertEqual(kinds["all"], kinds["rbac"] + kinds["crds"] + kinds["controller"])
         self.assertEqual(kinds["all"][0], "Namespace")
-        self.assertEqual(kinds["controller"], ["ResourceQuota", "Deployment", "PodDisruptionBudget", "Service"])
+        self.assertEqual(kinds["controller"], ["ResourceQuota", "Deployment", "PodDisruptionBudget", "Service", "Service"])
         self.assertEqual({o["kind"] for o in self.objects("--part", "flow-schema")}, {"FlowSchema"})
 
     def test_what_differs(self) -> None:
@@ -92,7 +92,11 @@ class Install(Case):
         """ConfigMaps, Leases and Events are permitted where they are needed, and nothing is permitted for all of something."""
         for form in ("slipway", "reboot-manager"):
             for rule in self.of_kind("ClusterRole", "--form", form)["rules"]:
-                self.assertFalse({"configmaps", "leases", "events", "secrets"} & set(rule["resources"]), rule)
+                # One object, wherever Rook has been installed, and one, wherever another Slipway has.
+                named = {("rook-ceph-pdbstatemap",): {"configmaps"}, ("slipway-controller",): {"leases"}}.get(
+                    tuple(rule.get("resourceNames", ())), set())
+                self.assertLessEqual(set(rule["verbs"]), {"list", "watch"} if named else set(rule["verbs"]))
+                self.assertFalse({"configmaps", "leases", "events", "secrets"} & set(rule["resources"]) - named, rule)
             for role in (o for o in self.objects("--form", form) if o["kind"] in ("Role", "ClusterRole")):
                 self.assertNotIn("*", json.dumps(role))
 
@@ -103,7 +107,10 @@ class Install(Case):
             ports = {p["name"]: p["containerPort"] for p in container["ports"]}
             self.assertIn(f"--fleetlock-listen=:{ports['fleetlock']}", container["args"])
             self.assertIn(f"--http-listen=:{ports['health']}", container["args"])
-            self.assertEqual(self.of_kind("Service", "--form", form)["spec"]["ports"][0]["targetPort"], "fleetlock")
+            self.assertIn(f"--fleetlock-tls-listen=:{ports['fleetlock-tls']}", container["args"])
+            service = self.of_kind("Service", "--form", form)
+            self.assertEqual([(p["port"], p["targetPort"]) for p in service["spec"]["ports"]], [(80, "fleetlock"), (443, "fleetlock-tls")])
+            self.assertIn(service["metadata"]["name"], container["args"][container["args"].index("--fleetlock-service"):])
             self.assertEqual({container[p]["httpGet"]["port"] for p in ("livenessProbe", "readinessProbe")}, {"health"})
             self.wrong(64, "/nonexistent", *container["command"][1:], *container["args"], "--kubeconfig=/nonexistent")
 
@@ -114,10 +121,6 @@ class Install(Case):
                              (("--replicas=0",), "replicas"), (("--replicas=4",), "replicas"), (("--form=x",), "form"),
                              (("--form=reboot-manager", "--part=crds"), "has no definitions"), (("x",), "no arguments")):
             self.wrong(64, words, "install", "--dry-run=client", *flags)
-
-    def test_is_not_announced(self) -> None:
-        self.assertNotIn("install", [line.split()[0] for line in self.good("help").splitlines() if line.startswith("  ")])
-        self.assertNotIn("zincati", self.good("export", "--help") + self.good("__complete", "--", "export", ""))
 
 
 class Zincati(Case):

@@ -82,7 +82,7 @@ class Happy(Case):
         self.assertRegex(lines[0], r"^Plan [0-9a-f]{16} · 1 node · at most 1 at a time$")
         self.assertRegex(done.out, r"\n  w1 +\d+   drains +now +\d+s\n")
         self.assertNotIn("In the way", done.out)
-        self.assertRegex(done.out, r"\nTime: \d+s as planned, \d+s at least \(.*\)\n")
+        self.assertRegex(done.out, r"\nTime: about \d+s as planned; with such pods no order takes less than \d+s \(")
         self.assertEqual(lines[-1], "To run it:  slipway drain w1")
 
     def test_the_word_drain_may_be_left_out(self) -> None:
@@ -92,7 +92,7 @@ class Happy(Case):
 
     def test_the_document(self) -> None:
         plan = self.plan("drain w1 w2")
-        self.assertEqual((plan["schema"], plan["operation"]), ("slipway.plan/1.0", "drain"))
+        self.assertEqual((plan["schema"], plan["operation"]), ("slipway.plan/1.1", "drain"))
         self.assertIn(self.sim.client.server, plan["server"])
         self.assertEqual({n["name"] for n in plan["nodes"]}, {"w1", "w2"})
         self.assertEqual(sum(plan["pods"].values()), len(self.pods(plan)))
@@ -126,8 +126,8 @@ class Happy(Case):
 
     def test_jsonpath_and_yaml(self) -> None:
         done = self.slipway("plan w1 -o jsonpath='{.nodes[*].name} {.schema}'")
-        self.assertEqual(done, Result("w1 slipway.plan/1.0", "", DONE))
-        self.assertTrue(self.slipway("plan w1 -o yaml").out.startswith("schema: slipway.plan/1.0\n"))
+        self.assertEqual(done, Result("w1 slipway.plan/1.1", "", DONE))
+        self.assertTrue(self.slipway("plan w1 -o yaml").out.startswith("schema: slipway.plan/1.1\n"))
         self.assertEqual(self.slipway("plan w1 -o name").code, USAGE)
 
     def test_exit_codes(self) -> None:
@@ -141,6 +141,14 @@ class Happy(Case):
         self.assertIn('nodes "w99" not found', done.err)
         self.assertIn('nodes "w98" not found', done.err)
 
+    def test_a_word_that_is_nearly_drain(self) -> None:
+        done = self.slipway("plan drian w1")
+        self.assertEqual((done.out, done.code), ("", FAILED), done)
+        self.assertIn("nodes \"drian\" not found\n", done.err)
+        self.assertIn("Did you mean 'slipway plan drain'?\n", done.err)
+        for line in ("drian", "w1 drian", "rack9 w1"):  # a node that is not there, and nothing else
+            self.assertNotIn("Did you mean", self.slipway(f"plan {line}").err)
+
     def test_a_selector_without_match(self) -> None:
         for flag in ("", " --detailed-exitcode"):
             self.assertEqual(self.slipway("plan -l rack=none" + flag), Result("", "No nodes found\n", DONE))
@@ -152,6 +160,39 @@ class Happy(Case):
                 done = self.slipway(line)
                 self.assertEqual((done.out, done.code), ("", USAGE), done)
                 self.assertTrue(done.err.startswith("error: "), done)
+
+    def test_the_bare_flag_asks_the_server(self) -> None:
+        """`--server` is the dry run where no address follows it."""
+        place = self.sim.client.server
+        url = f"https://{place}"
+        for line in ("drain w1 --server", "--server w1", "--server drain w1", "w1 --server --force", "drain --server -l kubernetes.io/hostname=w1",
+                     "w1 --dry-run=none --server", f"--server {url} w1 --server"):
+            with self.subTest(line):
+                plan = self.plan(line)
+                self.assertEqual(([n["name"] for n in plan["nodes"]], plan["serverAsked"]), (["w1"], True))
+        self.assertIn("The API server was asked about each eviction (dry run).\n", self.slipway("plan drain w1 --server").out)
+        for line in (f"drain w1 --server {url}", f"--server={url} w1", f"w1 -s {url}", "w1 --server ''", "w1 --server="):
+            with self.subTest(line):
+                plan = self.plan(line)
+                self.assertEqual(([n["name"] for n in plan["nodes"]], plan["serverAsked"]), (["w1"], False))
+        self.assertIn(f"http://{place} does not answer", self.slipway(f"plan w1 --server {place}").err)  # as kubectl takes it
+        self.assertIn("was asked", self.slipway("plan --server -- w1").out)
+        # The flag says nothing about where the server is.
+        self.assertEqual(self.slipway("plan w1 --server", SLIPWAY_SERVER="https://127.0.0.1:1").code, ACCESS)
+
+    def test_a_node_that_was_taken_for_the_address(self) -> None:
+        advice = ("It is the address of the API server: https://HOST:PORT or HOST:PORT. Its dry run is --dry-run=server, of 'plan' and of the "
+                  "verbs that change something.\n")
+        taken = '"w1.invalid" was taken for the API server, as the value of --server.\n' + advice
+        for line, code, ends in (("plan w1 --server=w1.invalid", ACCESS, taken), ("plan -s w1.invalid", USAGE, taken),
+                                 ("--server w1.invalid plan w1", ACCESS, taken), ("drain --server w1.invalid", USAGE, taken),
+                                 ("why --server w1.invalid", USAGE, taken), ("drain w1 --server", USAGE, advice), ("why w1 --server", USAGE, advice),
+                                 ("plan -s", USAGE, advice)):
+            with self.subTest(line):
+                done = self.slipway(line)
+                self.assertEqual((done.out, done.code), ("", code), done)
+                self.assertTrue(done.err.endswith(ends), done.err)
+        self.assertNotIn("was taken", self.slipway("plan w1 -s https://127.0.0.1:1").err)
 
     def test_nobody_answers(self) -> None:
         done = self.slipway("plan w1 -s https://127.0.0.1:1")
@@ -169,6 +210,7 @@ class Happy(Case):
         done = self.slipway(f"plan w1 --out {path}")
         self.assertEqual((done.err, done.code), ("", DONE))
         self.assertIn("Time: ", done.out)
+        self.assertEqual(done.out.splitlines()[-1], f"To run it:  slipway apply {path}")
         first = json.loads(path.read_text())
         self.assertEqual(first["nodes"][0]["name"], "w1")
         self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o111, 0)
@@ -203,6 +245,103 @@ class Happy(Case):
         self.assertGreaterEqual(plan["nodes"][1]["begins"], plan["nodes"][0]["ends"])
         slots = next(t for t in plan["lowerBound"]["terms"] if t["term"] == "slots")
         self.assertAlmostEqual(slots["seconds"], sum(n["least"] for n in plan["nodes"]), delta=0.01)
+
+
+class Crowd(Case):
+    """All nodes of a small cluster at once: nobody has a place for what they evict."""
+
+    ARGS = ("--nodes", "6", "--scenario", "happy", "--seed", "2")
+    ALL = "w[1-6]"
+
+    def sure(self, plan: dict) -> set[str]:
+        return {n["name"] for n in plan["nodes"] if n["verdict"] not in ("never", "unsure")}
+
+    def rehearsed(self, words: str) -> dict[str, int]:
+        """In how many of ten runs each node is left undrained."""
+        found = json.loads(self.slipway(f"rehearse {words} -o json").out)
+        return {n["name"]: 10 - n["drainedRuns"] for n in found["nodes"]}
+
+    def test_who_competes_is_not_sure(self) -> None:
+        plan, left = self.plan(self.ALL), self.rehearsed(self.ALL)
+        for n in plan["nodes"]:
+            runs = left.get(n["name"], 0)
+            self.assertTrue(n["verdict"] == "unsure" or runs == (10 if n["verdict"] == "never" else 0), (n["name"], n["verdict"], runs))
+        self.assertTrue(any(0 < runs < 10 for runs in left.values()), left)
+        said = " ".join(p["blocker"]["message"] for p in self.pods(plan, verdict="unsure").values())
+        self.assertIn("which of them get through is chance", said)
+
+    def test_fewer_at_a_time(self) -> None:
+        plan = self.plan(self.ALL)
+        better = self.plan(f"{self.ALL} --parallel {plan['better']['parallel']}")
+        self.assertEqual(len(self.sure(better)), plan["better"]["nodes"])
+        self.assertGreater(len(self.sure(better)), len(self.sure(plan)))
+        self.assertRegex(self.slipway(f"plan {self.ALL}").out, r"\nWith --parallel=\d \d of the 6 nodes drain for certain, instead of 0:")
+
+    def test_the_command_does_what_the_plan_says(self) -> None:
+        words = f"{self.ALL} --parallel 1"
+        plan, text = self.plan(words), self.slipway(f"plan {words}").out
+        command = text.splitlines()[-1].partition("slipway drain ")[2]
+        self.assertIn("--in-order", command)
+        left = self.rehearsed(command)
+        for n in plan["nodes"]:
+            if n["verdict"] != "unsure":
+                self.assertEqual(left.get(n["name"], 0), 10 if n["verdict"] == "never" else 0, n["name"])
+
+    def test_what_is_assumed_is_not_a_fact(self) -> None:
+        hasty = " ".join(self.slipway("plan w1 --timeout 3s").out.split())
+        self.assertIn("it may need 10s to stop (assumed), and its node is given up after 3s", hasty)
+        for verb in ("plan", "rehearse"):
+            self.assertRegex(" ".join(self.slipway(f"{verb} w1").out.split()), r"grace period, in 10s at most", verb)
+
+
+class Undisturbed(Case):
+    """Places are short, and the order that the plan finds is another one than that of the names."""
+
+    ARGS = ("--scenario", "happy", "--seed", "1")
+
+    def test_nothing_has_changed(self) -> None:
+        path = self.dir / "plan.json"
+        for parallel in (2, 3, 4):
+            self.assertEqual(self.slipway(f"plan w[1-6] --parallel {parallel} --out {path}").code, DONE)
+            done = self.slipway(f"diff {path} --detailed-exitcode")
+            self.assertEqual((done.out, done.code), ("", DONE), parallel)
+
+
+class ControlPlane(Case):
+    """Three nodes of the control plane and three workers: a label takes the former only for those who ask for them."""
+
+    ARGS = ("--scenario", "control-plane")
+    LEFT = "cp[1-3] are left out, being of the control plane: --include-control-plane\n"
+
+    def test_plan(self) -> None:
+        done = self.slipway("plan -l kubernetes.io/os=linux -o json")
+        self.assertEqual((done.err, done.code), (self.LEFT, DONE))
+        self.assertEqual({n["name"] for n in json.loads(done.out)["nodes"]}, {"w1", "w2", "w3"})
+        for line in ("-l kubernetes.io/os=linux --include-control-plane", "-l kubernetes.io/os=linux,node-role.kubernetes.io/control-plane",
+                     "cp[1-3]"):
+            names = {n["name"] for n in self.plan(line)["nodes"]}
+            self.assertLessEqual({"cp1", "cp2", "cp3"}, names, line)
+        # That a set is empty because of it is not left unsaid.
+        done = self.slipway("plan -l kubernetes.io/os=linux,!node-role.kubernetes.io/worker,kubernetes.io/hostname=cp1")
+        self.assertEqual(done, Result("", self.LEFT.replace("cp[1-3] are", "cp1 is") + "No nodes found\n", DONE))
+
+    def test_the_other_verbs(self) -> None:
+        for line in ("drain -l kubernetes.io/os=linux --dry-run --force --delete-emptydir-data", "cordon -l kubernetes.io/os=linux --dry-run",
+                     "rehearse -l kubernetes.io/os=linux --runs 1", "checks -l kubernetes.io/os=linux"):
+            done = self.slipway(line)
+            self.assertIn(self.LEFT, done.err, line)
+            self.assertNotRegex(done.out, r"\bcp[1-3]\b|cp\[", line)
+            self.assertTrue(re.search(r"\bw([1-3]|\[1-3\])", done.out) or line.startswith("checks"), line)
+            self.assertNotIn("left out", self.slipway(line + " --include-control-plane").err)
+        # Who puts nodes back takes all; without a selector every node is looked at.
+        done = self.slipway("uncordon -l kubernetes.io/os=linux --dry-run")
+        self.assertNotIn("left out", done.err)
+        self.assertIn("node/cp1 already uncordoned", done.out)
+        self.assertIn("cp[1-3]", self.slipway("checks").out)
+
+    def test_checks_of_nobody(self) -> None:
+        """As plan, drain and cordon: nothing to do is no error."""
+        self.assertEqual(self.slipway("checks -l rack=none"), Result("", "No nodes found\n", DONE))
 
 
 class Stuck(Case):
@@ -277,12 +416,35 @@ class Full(Case):
         plan = self.plan("w1")
         homeless = self.pods(plan, verdict="homeless")
         self.assertTrue(homeless)
+        sure = 0
         for p in homeless.values():
             self.assertEqual(p["blocker"]["code"], "CapacityInsufficient")
-            self.assertRegex(p["blocker"]["message"], r"^0/5 nodes are available: .*1 node\(s\) were unschedulable.*4 Insufficient cpu")
+            sure += bool(re.match(r"0/5 nodes are available: .*1 node\(s\) were unschedulable.*4 Insufficient cpu", p["blocker"]["message"]))
+            self.assertRegex(p["blocker"]["message"], r"^0/5 nodes are available|is chance")
             self.assertNotIn("to", p)
             self.assertNotIn("back", p)
+        self.assertTrue(sure)
         self.assertEqual(self.slipway("plan w1 --detailed-exitcode").code, BLOCKED)
+
+
+class Chance(Case):
+    """Three places for seven pods under four budgets: who gets them is chance, and with it whether the node is drained."""
+
+    ARGS = ("--scenario", "full")
+
+    def test_one_decision(self) -> None:
+        plan = self.plan("w3")
+        node = plan["nodes"][0]
+        self.assertEqual(node["verdict"], "unsure")
+        for part in (plan, node):
+            self.assertNotIn("ends", part)
+        self.assertNotIn("seconds", plan)
+        self.assertTrue(any("is chance" in p["blocker"]["message"] for p in self.pods(plan, verdict="unsure").values()))
+        self.assertEqual(plan["pods"]["unsure"], len(self.pods(plan, verdict="unsure")))
+        done = self.slipway("plan w3")
+        self.assertRegex(done.out, r"\n  w3 +7   unsure +now +-\n")
+        self.assertIn("\nTime: no node is certain to be drained as things are\n", done.out)
+        self.assertEqual(self.slipway("plan w3 --detailed-exitcode").code, BLOCKED)
 
 
 class Big(Case):
@@ -335,9 +497,12 @@ class Saved(Case):
         self.assertFalse(going & left)
 
     def test_what_has_changed_is_shown_and_nothing_done(self) -> None:
-        plan = self.save("w1")
-        gone = next(p for n in plan["nodes"] for p in n["pods"] if p.get("owner", "").startswith("ReplicaSet/"))
         c = self.sim.client
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone"},
+                "spec": {"nodeName": "w1", "containers": [{"name": "main", "image": "registry.test/app:1"}]}}
+        self.assertEqual(c.call("POST", "/api/v1/namespaces/default/pods", body)[0], 201)
+        plan = self.save("w1 --force")
+        gone = next(p for n in plan["nodes"] for p in n["pods"] if "owner" not in p)
         path = f"/api/v1/namespaces/{gone['namespace']}/pods/{gone['name']}"
         self.assertEqual(c.call("DELETE", path, {"gracePeriodSeconds": 0})[0], 200)
         until(lambda: c.call("GET", path)[0] == 404, "the end of the pod")
@@ -350,7 +515,114 @@ class Saved(Case):
         self.assertNotIn("\\n", done.err)
         self.assertEqual((done.out, done.code), ("", REFUSED), done)
         self.assertIn(gone["name"], done.err)
-        self.assertFalse(c.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
+        self.assertNotIn("drain", json.dumps(c.get("/api/v1/nodes/w1")["metadata"].get("annotations", {})))
+        there = {p["metadata"]["uid"]: p for p in c.get("/api/v1/pods")["items"]}
+        for p in (p for n in plan["nodes"] for p in n["pods"] if p["uid"] != gone["uid"]):
+            self.assertNotIn("deletionTimestamp", there[p["uid"]]["metadata"], p["name"])  # nor is any of them missing
+
+    def budget(self, line: str) -> tuple[dict, str]:
+        """A plan that rests on a budget: the budget's name and namespace, and where it is."""
+        plan = self.save(line)
+        self.assertTrue(plan["budgets"], plan)
+        ns, name = plan["budgets"][0]["name"].split("/")
+        return plan["budgets"][0], f"/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets/{name}"
+
+    def refused(self, line: str) -> None:
+        """The line is what has changed, and nothing is done."""
+        diff = self.slipway(f"diff {self.path} --detailed-exitcode")
+        self.assertEqual((diff.out, diff.err, diff.code), (line + "\n", "", CHANGES), diff)
+        done = self.slipway(f"apply {self.path}")
+        self.assertEqual((done.out, done.code), ("", REFUSED), done)
+        self.assertIn(line, done.err)
+        self.assertFalse(self.sim.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
+
+    def test_a_budget_that_is_gone(self) -> None:
+        b, path = self.budget("w1")
+        self.assertEqual(self.sim.client.call("DELETE", path)[0], 200)
+        self.refused(f"- budget {b['name']} ({b['rule']}) is gone, or selects none of the pods any more")
+
+    def test_a_budget_that_is_tightened(self) -> None:
+        """Also where every pod still goes or waits, and so the node is still drained."""
+        b, path = self.budget("w1")
+        patch = {"spec": {"maxUnavailable": "26%", "minAvailable": None}}
+        self.assertEqual(self.sim.client.call("PATCH", path, patch, "application/merge-patch+json")[0], 200)
+        until(lambda: (lambda o: o["status"].get("observedGeneration", 0) >= o["metadata"]["generation"])(self.sim.client.get(path)),
+              "the budget's new numbers")
+        self.refused(f"~ budget {b['name']}: maxUnavailable 26%, was {b['rule']}")
+
+    def test_a_budget_that_is_new(self) -> None:
+        plan = self.save("w1")
+        free = next(p for n in plan["nodes"] for p in n["pods"] if p["verdict"] == "goes" and p.get("owner", "").startswith("ReplicaSet/"))
+        c = self.sim.client
+        app = c.get(f"/api/v1/namespaces/{free['namespace']}/pods/{free['name']}")["metadata"]["labels"]["app"]
+        had = {b["name"] for b in plan["budgets"]}
+        for b in had:
+            ns, name = b.split("/")
+            self.assertEqual(c.call("DELETE", f"/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets/{name}")[0], 200)
+        self.save("w1")
+        path = f"/apis/policy/v1/namespaces/{free['namespace']}/poddisruptionbudgets"
+        body = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "late"},
+                "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": app}}}}
+        self.assertEqual(c.call("POST", path, body)[0], 201)
+        until(lambda: c.get(f"{path}/late").get("status", {}).get("disruptionsAllowed", 0) > 0, "the new budget's numbers")
+        self.refused(f"+ budget {free['namespace']}/late: maxUnavailable 1")
+
+    def test_what_comes_and_goes_by_itself_is_no_change(self) -> None:
+        """Evictions of others make a budget breathe; a pod that its controller makes again is as good."""
+        plan = self.save("w1")
+        c = self.sim.client
+        going = {p["uid"] for n in plan["nodes"] for p in n["pods"]}
+        b = plan["budgets"][0]["name"]
+        ns, name = b.split("/")
+        path = f"/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets/{name}"
+        before = c.get(path)["status"]["disruptionsAllowed"]
+        labels = c.get(path)["spec"]["selector"]["matchLabels"]
+        other = next(p for p in c.get(f"/api/v1/namespaces/{ns}/pods")["items"]
+                     if p["metadata"]["uid"] not in going and labels.items() <= p["metadata"]["labels"].items())
+        other = next(p for p in c.pods(ns) if p["metadata"]["uid"] == other["metadata"]["uid"])
+        had = len(c.pods(ns))
+        self.assertEqual(self.slipway("cordon w1").code, DONE)  # its replacement does not come here
+        self.assertEqual(c.evict(other)[0], 201)
+        self.assertLess(c.get(path)["status"]["disruptionsAllowed"], before)
+
+        def is_made_again() -> bool:
+            """It is gone, and another one in its place has a node: a StatefulSet makes it when the old one is gone."""
+            pods = c.pods(ns)
+            return (len(pods) == had and all(p["spec"].get("nodeName") for p in pods)
+                    and other["metadata"]["uid"] not in (p["metadata"]["uid"] for p in pods))
+        until(is_made_again, "the scheduler to have seen what was made again")
+        diff = self.slipway(f"diff {self.path} --detailed-exitcode")
+        self.assertEqual((diff.out, diff.code), ("", DONE), diff)
+
+    def test_a_restart_is_no_change(self) -> None:
+        """All pods of all Deployments get other names, ReplicaSets and nodes: what the plan says of them is as true as it was."""
+        plan = self.save("w1 w2 --timeout 600s")
+        c = self.sim.client
+        owners = {p["owner"] for n in plan["nodes"] for p in n["pods"] if p.get("owner", "").startswith("ReplicaSet/")}
+        self.assertTrue(owners)
+        deployments = c.get("/apis/apps/v1/deployments")["items"]
+        for d in deployments:
+            patch = {"spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-11-15T09:00:00Z"}}}}}
+            path = f"/apis/apps/v1/namespaces/{d['metadata']['namespace']}/deployments/{d['metadata']['name']}"
+            self.assertEqual(c.call("PATCH", path, patch, "application/merge-patch+json")[0], 200)
+
+        def is_over(d: dict) -> bool:
+            status, wanted = d.get("status", {}), d["spec"]["replicas"]
+            return status.get("observedGeneration", 0) >= d["metadata"]["generation"] and \
+                wanted == status.get("replicas", 0) == status.get("updatedReplicas", 0) == status.get("availableReplicas", 0)
+        until(lambda: all(is_over(d) for d in c.get("/apis/apps/v1/deployments")["items"]), "the end of the rollouts")
+        until(lambda: not [p for p in c.get("/api/v1/pods")["items"] if "deletionTimestamp" in p["metadata"]], "the end of the old pods")
+        there = {f"{o['kind']}/{o['name']}" for p in c.get("/api/v1/pods")["items"] for o in p["metadata"].get("ownerReferences", [])}
+        self.assertFalse(owners & there)
+        diff = self.slipway(f"diff {self.path} --detailed-exitcode")
+        self.assertEqual((diff.out, diff.code), ("", DONE), diff)
+        done = self.slipway(f"apply {self.path}")
+        self.assertEqual(done.code, DONE, done)
+        self.assertIn("node/w2 drained\n", done.out)
+
+    def test_two_plans_with_other_flags_have_other_ids(self) -> None:
+        lines = ("w1", "w1 --timeout=60s", "w1 --surge", "w1 --holder=night", "w1 --pod-selector=app=nothing", "w2")
+        self.assertEqual(len({self.plan(line)["id"] for line in lines}), len(lines))
 
     def test_two_at_once(self) -> None:
         """The second says who is at it, whether it goes on or not."""
@@ -378,7 +650,7 @@ class Saved(Case):
         done = self.slipway(f"apply {self.path}")
         self.assertEqual((done.out, done.code), ("", REFUSED), done)
         self.assertIn("~ the plan was edited after it was saved", done.err)
-        self.assertEqual(self.slipway(f"diff {self.path}").out, "~ the plan was edited after it was saved\n")
+        self.assertEqual(self.slipway(f"diff {self.path}").out.split("\n")[0], "~ the plan was edited after it was saved")
         self.assertEqual(self.slipway(f"apply {self.path} --anyway --dry-run").code, DONE)
 
     def test_rules_belong_to_the_plan(self) -> None:
@@ -391,6 +663,50 @@ class Saved(Case):
         done = self.slipway(f"apply {self.path}")
         self.assertEqual((done.out, done.code), ("", REFUSED), done)
         self.assertIn(f"~ the rules in {rules} are others", done.err)
+
+    def test_rules_that_an_edited_plan_names_are_not_read(self) -> None:
+        """It may be any file, and a message about it would show a line of that."""
+        secret = self.dir / "shadow"
+        secret.write_text("root:$y$hidden:1\n")
+        plan = self.save("w1")
+        plan["flags"].append(f"--rules={secret}")
+        self.path.write_text(json.dumps(plan))
+        done = self.slipway(f"diff {self.path} --detailed-exitcode")
+        self.assertEqual((done.out, done.err, done.code), ("~ the plan was edited after it was saved\n", "", CHANGES))
+        for more in ("", " --anyway"):
+            done = self.slipway(f"apply {self.path}{more}")
+            self.assertEqual((done.out, done.code), ("", REFUSED), done)
+            self.assertIn("make it anew", done.err)
+            self.assertNotIn("hidden", done.err)
+
+    def test_rules_of_a_plan_with_a_digest_made_anew(self) -> None:
+        """Everybody can make one: what is no rules of the plan is not looked into for it."""
+        secret = self.dir / "shadow"
+        rules = self.dir / "rules.yaml"
+        rules.write_text("apiVersion: slipway.dev/v1alpha1\nkind: DrainRules\nrules:\n- name: late\n  match: {namespaces: [nowhere]}\n  order: 5\n")
+        self.save(f"w1 --rules {rules}")
+        rules.replace(secret)
+        secret.write_text("root:$y$hidden:1\n")
+        rules.symlink_to(secret)  # as if the plan named it
+        for line in (f"diff {self.path}", f"apply {self.path}", f"apply {self.path} --anyway"):
+            done = self.slipway(line)
+            self.assertIn(f"~ the rules in {rules} are others", done.out + done.err)
+            self.assertNotIn("hidden", done.out + done.err)
+            self.assertEqual(done.code, DONE if line.startswith("diff") else REFUSED, done)
+        self.assertFalse(self.sim.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
+
+    def test_a_node_that_is_gone_is_left_out(self) -> None:
+        self.save("w1 w2")
+        self.assertEqual(self.sim.client.call("DELETE", "/api/v1/nodes/w1")[0], 200)
+        self.assertEqual(self.slipway(f"apply {self.path}").code, REFUSED)
+        done = self.slipway(f"apply {self.path} --anyway --dry-run")
+        self.assertIn("node w1 of the plan is gone: it is left out\n", done.err)
+        self.assertIn("node/w2 drained (dry run)\n", done.out)
+        self.assertEqual(done.code, DONE, done)
+        self.assertEqual(self.sim.client.call("DELETE", "/api/v1/nodes/w2")[0], 200)
+        done = self.slipway(f"apply {self.path} --anyway")
+        self.assertEqual((done.out, done.code), ("", REFUSED), done)
+        self.assertIn("no node of the plan exists any more", done.err)
 
     def test_a_plan_of_another_cluster(self) -> None:
         """Its nodes may have the same names: nothing is done to these, whatever is said."""
@@ -444,7 +760,7 @@ class Saved(Case):
     def test_hostile_bytes_do_not_reach_the_terminal(self) -> None:
         """Nor does a flag that is none of a drain's reach anything."""
         plan = self.save("w1")
-        evil = "\x1b]0;gone\x07\x1b[2J\r\n- node w9"
+        evil = "\x1b]0;gone\x07\x1b[2J\x9b31m\u202e\r\n- node w9"
         for edit in (lambda p: p["nodes"][0]["pods"][0].update(name=evil), lambda p: p["nodes"][0]["pods"][0].update(namespace=evil),
                      lambda p: p["nodes"][0].update(name=evil), lambda p: p["nodes"][0].update(uid=evil), lambda p: p.update(made=evil),
                      lambda p: p.update(server=evil), lambda p: p.update(operation=evil), lambda p: p.update(schema=evil),
@@ -458,9 +774,89 @@ class Saved(Case):
                 done = self.slipway(f"{verb} {self.path}")
                 self.assertIn(done.code, codes, done)
                 for text in (done.out, done.err):
-                    self.assertNotRegex(text, r"[\x00-\x09\x0b-\x1f\x7f]", done)
+                    self.assertNotRegex(text, r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", done)
                     self.assertNotRegex(text, r"(?m)^- node w9", done)
         self.assertFalse(self.sim.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
+
+
+class Better(unittest.TestCase):
+    """With fewer nodes at a time as many drain as is said: whoever makes that plan reads the same."""
+
+    SCENARIO = {"description": "little room", "nodes": [{"name": "w", "count": 20, "zones": list("abcd"), "cpu": 8, "memory": "32Gi"}], "objects": [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "copies": 5, "metadata": {"name": "web{n}"},
+         "spec": {"replicas": 20, "selector": {"matchLabels": {"app": "web{n}"}}, "template": {
+             "metadata": {"labels": {"app": "web{n}"}},
+             "spec": {"terminationGracePeriodSeconds": 5, "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "500m"}}}]}}}},
+        {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "copies": 5, "metadata": {"name": "web{n}"},
+         "spec": {"maxUnavailable": "20%", "selector": {"matchLabels": {"app": "web{n}"}}}}]}
+
+    def test_what_is_said_of_fewer(self) -> None:
+        seen = 0
+        with tempfile.TemporaryDirectory() as d:
+            path = Path(d) / "scenario.yaml"
+            path.write_text(json.dumps(self.SCENARIO))
+            for seed in range(4):
+                with Sim("--scenario", str(path), "--seed", str(seed)) as sim:
+                    def plan(*flags: str) -> dict:
+                        return json.loads(run("plan", "w[1-20]", *flags, "-o", "json", KUBECONFIG=str(sim.kubeconfig)).out)
+                    for limit in (20, 10):
+                        better = plan("--parallel", str(limit)).get("better")
+                        seen += bool(better)
+                        if better:
+                            ends = sum("ends" in n for n in plan("--parallel", str(better["parallel"]))["nodes"])
+                            self.assertEqual(ends, better["nodes"], (seed, limit, better))
+        self.assertTrue(seen)
+
+
+class Clock(unittest.TestCase):
+    """What is late is so by the server's clock, for all three verbs: ours may be anything."""
+
+    def test_a_pod_that_should_be_gone(self) -> None:
+        with Sim("--no-controllers", "--scenario", "empty", "--nodes", "10", "--speed", "500") as sim, tempfile.TemporaryDirectory() as d:
+            c, env = sim.client, {"KUBECONFIG": str(sim.kubeconfig), "SUDO_USER": "alice"}
+            c.call("POST", "/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "default"}})
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "hangs"}, "spec": {
+                "nodeName": "w1", "containers": [{"name": "c", "image": "example.com/c:1"}], "terminationGracePeriodSeconds": 30}}
+            self.assertEqual(c.call("POST", "/api/v1/namespaces/default/pods", pod)[0], 201)
+            self.assertEqual(c.call("DELETE", "/api/v1/namespaces/default/pods/hangs")[0], 200)
+            for nodes in ("w1", "w[1-10]"):  # read one by one, and together
+                path = Path(d) / "plan.json"
+
+                def late() -> bool:
+                    self.assertEqual(run("plan", nodes, "--force", "--out", str(path), **env).code, DONE)
+                    first = next(n for n in json.loads(path.read_text())["nodes"] if n["name"] == "w1")
+                    return first["pods"][0]["verdict"] == "unsure"
+                until(late, "a plan that sees it late")
+                done = run("diff", str(path), "--detailed-exitcode", **env)
+                self.assertEqual((done.out, done.code), ("", DONE), done)
+
+
+class DryRuns(unittest.TestCase):
+    """What a plan calls never is not said to be drained by a dry run of the client, and nothing else is kept by it."""
+
+    SCENARIOS = {"two-budgets": {"never"}, "pdb-stuck": {"never"}, "pinned": {"never", "drains"}, "happy": {"drains"}, "zones": {"drains"}}
+
+    def test_scenarios(self) -> None:
+        for scenario, expected in self.SCENARIOS.items():
+            with self.subTest(scenario), Sim("--scenario", scenario) as sim, tempfile.TemporaryDirectory() as d:
+                seen = set()
+                for node in (n["metadata"]["name"] for n in sim.client.get("/api/v1/nodes")["items"]):
+                    seen.add(self.check(sim, node, Path(d) / f"{node}.json"))
+                self.assertLessEqual(expected, seen)
+
+    def check(self, sim: Sim, node: str, path: Path) -> str:
+        env = {"KUBECONFIG": str(sim.kubeconfig), "SUDO_USER": "alice"}
+        flags = ("--force", "--delete-emptydir-data")
+        self.assertEqual(run("plan", "drain", node, *flags, "--out", str(path), **env).code, DONE)
+        pods = json.loads(path.read_text())["nodes"][0]["pods"]
+        never = {f"{p['namespace']}/{p['name']}": p["blocker"]["code"] for p in pods if p["verdict"] == "never"}
+        for line in (("drain", node, *flags), ("apply", str(path))):
+            done = run(*line, "--dry-run=client", **env)
+            self.assertEqual(done.code, BLOCKED if never else DONE, (never, done))
+            self.assertEqual(f"node/{node} drained (dry run)" in done.out, not never, (never, done))
+            for pod, code in never.items():
+                self.assertRegex(done.err, rf"(?m)^{re.escape(pod)} .*{code}")
+        return "never" if never else "drains"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 import tempfile
 import unittest
@@ -59,9 +60,35 @@ class Told(Case):
         self.assertIn("How long pods take to end is assumed for ", " ".join(out.split()))
         self.assertTrue(out.endswith("Nothing was changed in the cluster.\n"))
 
+    def test_what_has_no_node_afterwards(self) -> None:
+        """The drain ends well, and what it evicted stays Pending."""
+        doc = self.document("webhook-less-edge", "edge1", "--runs", "2")
+        self.assertEqual([(p["workload"], p["pods"], p["example"], p["runs"]) for p in doc["pending"]],
+                         [("default/StatefulSet/recorder-1", 1, "recorder-1-0", 2)])
+        self.assertIn("2 node(s) didn't match PersistentVolume's node affinity", doc["pending"][0]["why"])
+        self.assertEqual(doc["left"], [])
+        out = self.rehearse("webhook-less-edge", "edge1", "--runs", "2").out
+        self.assertRegex(out, r"(?m)^Without a node afterwards\n . default/StatefulSet/recorder-1  1 pod, recorder-1-0: 0/3 nodes")
+        self.assertEqual(self.document("happy", "w1", "--runs", "1")["pending"], [])
+
+    def test_dry_run(self) -> None:
+        done = self.rehearse("happy", "w1", "--dry-run=client", "--runs", "1")
+        self.assertIn("--dry-run changes nothing", done.err)
+
+    def test_counts_of_several_runs(self) -> None:
+        """Which pods stay may differ from run to run: the line has all of those below it."""
+        out = self.rehearse("full", "w[1-2]", "--runs", "5", code=BLOCKED).out
+        for least, most in re.findall(r"undrained in all 5 runs: (?:(\d+) to )?(\d+) of 7 pods left", out):
+            self.assertLessEqual(int(least or 0), int(most))
+        nodes = {n["name"]: n for n in self.document("full", "w[1-2]", "--runs", "5", code=BLOCKED)["nodes"]}
+        said = dict(re.findall(r"(?m)^ . (w\d)  would stay undrained in all 5 runs: (?:\d+ to )?(\d+) of 7", out))
+        for name, most in said.items():
+            self.assertGreaterEqual(int(most), nodes[name]["podsLeft"])
+        self.assertEqual(sorted(said), ["w1", "w2"])
+
     def test_document(self) -> None:
         d = self.document("happy", "w1", "w2", "--runs", "7", "--seed", "3")
-        self.assertEqual((d["schema"], d["exitCode"], d["wholeRuns"]), ("slipway.rehearsal/1.0", 0, 7))
+        self.assertEqual((d["schema"], d["exitCode"], d["wholeRuns"]), ("slipway.rehearsal/1.1", 0, 7))
         self.assertEqual([r["seed"] for r in d["runs"]], list(range(3, 10)))
         self.assertLessEqual(d["took"]["p10"], d["took"]["p50"])
         self.assertLessEqual(d["took"]["p50"], d["took"]["p90"])
@@ -161,8 +188,9 @@ class History(Case):
         return str(path)
 
     def test_sharper(self) -> None:
-        vague = self.document("happy", "w1", "--runs", "100")
-        sharp = self.document("happy", "w1", "--runs", "100", "--history", self.lines(4))
+        only_pods = ("--runs", "100", "--volume-detach-timeout", "1s")  # how long volumes take to detach no history tells
+        vague = self.document("happy", "w1", *only_pods)
+        sharp = self.document("happy", "w1", *only_pods, "--history", self.lines(4))
         self.assertEqual(vague["basis"]["observations"], 0)
         self.assertEqual(sharp["basis"]["observations"], 15)
         self.assertGreater(vague["basis"]["stopsAssumed"], 0)
@@ -170,7 +198,7 @@ class History(Case):
 
         def width(d: dict) -> float:
             return d["took"]["p90"] - d["took"]["p10"]
-        self.assertLess(width(sharp), width(vague) * 0.8)  # how long the volume takes to detach is as uncertain as before
+        self.assertLess(width(sharp), width(vague) * 0.8)
         self.assertTrue(4 <= sharp["took"]["p50"] < 15, sharp["took"])
 
     def test_longer_is_longer(self) -> None:

@@ -531,7 +531,7 @@ class Kubectl(Case):
 class Demo(Case):
     def test_without_kubectl(self) -> None:
         """`make demo` on a machine that has nothing but Debian's essential packages ends by itself, and well."""
-        for tool in ("sh", "awk", "tail", "realpath", "cat", "env", "mktemp", "rm"):
+        for tool in ("sh", "awk", "tail", "realpath", "cat", "env", "grep", "mktemp", "rm", "sleep"):
             (self.directory / tool).symlink_to(shutil.which(tool))
         done = subprocess.run([str(TOP / "tools" / "demo.sh"), SLIPWAY], capture_output=True, text=True, timeout=2 * LIMIT,
                               stdin=subprocess.DEVNULL, env=environment(PATH=str(self.directory), KUBECONFIG="/elsewhere"))

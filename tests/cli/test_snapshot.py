@@ -28,13 +28,18 @@ SECRETIVE = {
     "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": {
         "metadata": {"labels": {"app": "web"}, "annotations": {"vault.example.com/role": HUSH}},
         "spec": {"terminationGracePeriodSeconds": 20, "containers": [{
-            "name": "web", "image": "example.com/web:1", "command": ["run", HUSH], "args": ["--token=" + HUSH],
+            "name": "web", "image": "example.com/web:1", "workingDir": "/" + HUSH, "command": ["run", HUSH],
+            "terminationMessagePath": "/" + HUSH, "volumeMounts": [{"name": "source", "mountPath": "/" + HUSH, "subPath": HUSH}], "args": ["--token=" + HUSH],
             "env": [{"name": "TOKEN", "value": HUSH}], "envFrom": [{"secretRef": {"name": "key"}}],
             "lifecycle": {"preStop": {"exec": {"command": ["stop", HUSH]}}},
             "livenessProbe": {"exec": {"command": ["check", HUSH]}},
             "readinessProbe": {"httpGet": {"path": "/ready?" + HUSH, "port": 80,
                                            "httpHeaders": [{"name": "Authorization", "value": HUSH}]}}}],
-            "volumes": [{"name": "source", "gitRepo": {"repository": f"https://{HUSH}@example.com/x.git"}},
+            "hostname": HUSH, "subdomain": HUSH, "hostAliases": [{"ip": "192.0.2.7", "hostnames": [HUSH]}],
+            "imagePullSecrets": [{"name": HUSH}],
+            "volumes": [{"name": "files", "nfs": {"server": HUSH, "path": "/" + HUSH}}, {"name": "host", "hostPath": {"path": "/" + HUSH}},
+                        {"name": "keys", "secret": {"secretName": HUSH, "optional": True, "items": [{"key": HUSH, "path": HUSH}]}},
+                        {"name": "source", "gitRepo": {"repository": f"https://{HUSH}@example.com/x.git"}},
                         {"name": "token", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}]}}}}
 
 # Each of another kind.
@@ -53,11 +58,11 @@ SECRETIVE_TOO = [
     ("/api/v1/persistentvolumes", {
         "metadata": {"name": "share", "annotations": {"volume.beta.kubernetes.io/mount-options": "password=" + HUSH}}, "spec": {
             "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "mountOptions": ["username=me", "password=" + HUSH],
-            "nfs": {"server": "files.example.com", "path": "/share"}}}),
+            "nfs": {"server": HUSH, "path": "/" + HUSH}}}),
     ("/api/v1/persistentvolumes", {
         "metadata": {"name": "disk"}, "spec": {
             "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "mountOptions": ["password=" + HUSH],
-            "csi": {"driver": "smb.csi.k8s.io", "volumeHandle": "share", "volumeAttributes": {"password": HUSH}}}}),
+            "csi": {"driver": "smb.csi.k8s.io", "volumeHandle": "//192.0.2.9/" + HUSH, "volumeAttributes": {"password": HUSH}}}}),
     ("/apis/storage.k8s.io/v1/storageclasses", {
         "metadata": {"name": "smb"}, "provisioner": "smb.csi.k8s.io", "parameters": {"password": HUSH}, "mountOptions": ["password=" + HUSH]}),
 ]
@@ -114,7 +119,7 @@ class Snapshot(Case):
             self.assertEqual(run("snapshot", "--out", str(path), KUBECONFIG=str(sim.kubeconfig)).code, 0)
         text = path.read_text()
         self.assertNotIn(HUSH, text)
-        for word in ('"Secret"', '"ConfigMap"', "TOKEN", "PASSWORD", "kubectl.kubernetes.io", "change-cause"):
+        for word in ('"Secret"', '"ConfigMap"', "TOKEN", "PASSWORD", "kubectl.kubernetes.io", "change-cause", "192.0.2."):
             self.assertNotIn(word, text)
         self.assertIn("example.com/web:1", text)
 

@@ -158,6 +158,16 @@ class LostOutput(unittest.TestCase):
             self.assertEqual(done.stderr, "error: cannot write to standard output: No space left on device\n")
             self.assertEqual(done.returncode, 1)
 
+    def test_an_answer_that_is_lost_is_none(self) -> None:
+        with Sim("--scenario", "pdb-stuck") as sim:
+            config = f"KUBECONFIG={sim.kubeconfig}"
+            node = sim.client.get("/api/v1/pods")["items"][0]["spec"]["nodeName"]
+            for args in (f"why {node}", f"rehearse {node}", f"plan {node} --detailed-exitcode", "doctor --pdbs --detailed-exitcode"):
+                self.assertEqual(self.direct(f'{config} "$SLIPWAY_BINARY" {args}').returncode, 3, args)
+                done = self.direct(f'{config} "$SLIPWAY_BINARY" {args} >/dev/full')
+                self.assertEqual(done.returncode, 1, (args, done))
+                self.assertIn("error: cannot write to standard output: No space left on device\n", done.stderr)
+
     def test_closed(self) -> None:
         done = self.direct('"$SLIPWAY_BINARY" version --client >&-')
         self.assertEqual((done.returncode, done.stderr), (1, "error: cannot write to standard output: Bad file descriptor\n"))

@@ -31,9 +31,11 @@ FREE, FAILED, BLOCKED, USAGE = 0, 1, 3, 64
 
 def masked(text: str) -> str:
     """Without what chance made, and no line longer or shorter than before."""
+    text = re.sub(r"\b(report|strict|patient)-[a-z0-9]{5}\b", lambda m: f"{m[1]}-XXXXX", text)
     text = re.sub(r"-[a-z0-9]{8,10}-[a-z0-9]{5}\b", lambda m: re.sub("[a-z0-9]", "X", m[0]), text)
     text = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", lambda m: re.sub("[0-9a-f]", "X", m[0]), text)
     text = re.sub(r"\bcsi-[0-9a-f]{64}\b", "csi-" + 64 * "X", text)
+    text = re.sub(r"\b2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "YYYY-MM-DDTHH:MM:SSZ", text)
     text = re.sub(r"\b\d+ restarts?", "N restarts", text)
     # Who drains, and from where, is as long as it is: the sentence is put on one line again.
     text = re.sub(r"^node/\S+: being drained.*(\n  .*)*", lambda m: " ".join(m[0].split()), text, flags=re.M)
@@ -118,8 +120,14 @@ class Quiet(Case):
             first = {p["metadata"]["labels"]["app"]: p["metadata"]["name"] for p in reversed(sim.client.pods(spec__nodeName="w1"))}
             self.golden(sim, "crash-loop", (BLOCKED, "w1"), (BLOCKED, first["broken"], "broken-..."))
 
+    def test_jobs(self) -> None:
+        with Sim("--scenario", "jobs") as sim:
+            first = {p["metadata"]["name"].split("-")[0]: p["metadata"]["name"] for p in sim.client.pods(spec__nodeName="w1")}
+            self.golden(sim, "jobs", (BLOCKED, "w1"), (BLOCKED, "w2 --room"), (BLOCKED, first["report"], "report-..."),
+                        (FREE, first["patient"], "patient-..."))
+
     def test_webhook_less_edge(self) -> None:
-        self.scenario("webhook-less-edge", (FREE, "edge1"), (FREE, "recorder-1-0"))
+        self.scenario("webhook-less-edge", (BLOCKED, "edge1"), (BLOCKED, "recorder-1-0"))
 
 
 class Busy(Case):
@@ -148,21 +156,25 @@ class Busy(Case):
                 drain.wait(LIMIT)
 
     def as_planned(self, sim: Sim, node: str) -> None:
-        """A plan has the same codes for as many pods."""
+        """A plan has the same codes, for as many pods unless chance decides: a plan plays it and names all who may be left."""
         def counted(pairs: list[tuple[str, int]]) -> dict[str, int]:
             return {code: sum(n for c, n in pairs if c == code) for code, _ in pairs}
         chain = json.loads(self.why(sim, node, "--room", "-o", "json").out)
         plan = json.loads(run("plan", "drain", node, "-o", "json", KUBECONFIG=str(sim.kubeconfig)).out)
         pods = [pod for n in plan["nodes"] for pod in n["pods"]]
         own = [n["blocker"] for n in plan["nodes"] if "blocker" in n]
-        self.assertEqual(counted([(link["code"], link.get("pods", 0)) for link in chain["links"]]),
-                         counted([(pod["blocker"]["code"], 1) for pod in pods if "blocker" in pod] + [(b["code"], 0) for b in own]),
-                         (node, chain, plan))
-        self.assertLessEqual({b["object"] for b in own}, {link.get("object") for link in chain["links"]}, node)
         verdicts = {pod["verdict"] for pod in pods}
+        said = counted([(link["code"], link.get("pods", 0)) for link in chain["links"]])
+        planned = counted([(pod["blocker"]["code"], 1) for pod in pods if "blocker" in pod] + [(b["code"], 0) for b in own])
+        if "unsure" in verdicts:
+            self.assertEqual(set(said), set(planned), (node, chain, plan))
+            self.assertTrue(all(said[code] <= planned[code] for code in said), (node, chain, plan))
+        else:
+            self.assertEqual(said, planned, (node, chain, plan))
+        self.assertLessEqual({b["object"] for b in own}, {link.get("object") for link in chain["links"]}, node)
         self.assertEqual(chain["state"] == "blocked" and "never end" in chain["summary"], "never" in verdicts, (node, chain["summary"]))
-        self.assertEqual("may not end" in chain["summary"], "unsure" in verdicts - {"never"}, (node, chain["summary"]))
-        self.assertEqual("whether it ends is chance" in chain["summary"], bool(own), (node, chain["summary"]))
+        chance = "may not end" in chain["summary"] or "whether it ends is chance" in chain["summary"]
+        self.assertEqual(chance, "unsure" in verdicts or bool(own), (node, chain["summary"]))
         report = json.loads(run("doctor", "--pdbs", "-o", "json", KUBECONFIG=str(sim.kubeconfig)).out)
         effects = {g["effect"] for g in report["groups"] if g["code"] == "PDBNoBudget" and node in {x for f in g["findings"] for x in f["nodes"]}}
         self.assertEqual(effects, ({"never"} if "never" in verdicts else set()) | ({"waits"} if "unsure" in verdicts or own else set()), node)

@@ -127,7 +127,7 @@ static void assert_table(const char *format, bool utc, const char *want) {
     _cleanup_table_ struct table *t = sample();
     struct output_opts o = {.utc = utc};
     assert_int_equal(output_parse(format, &cli.arena, &o.format, NULL), 0);
-    assert_int_equal(cli_print_table(&cli, t, &o), EXIT_DONE);
+    assert_int_equal(cli_print_table(&cli, t, &o, cli_now(&cli)), EXIT_DONE);
     assert_string_equal(written(&cli.out), want);
     tear_down(NULL);
 }

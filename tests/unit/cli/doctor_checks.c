@@ -43,7 +43,7 @@ static void equal_findings_are_one(void **state) {
             states[i].presence = CHECK_INSTALLED;
     struct checks found = {.list = list, .n = ARRAY_LEN(list), .states = states};
     doctor_checks_fold(&found, &arena, &out);
-    assert_int_equal(out.n, 3);
+    assert_int_equal(out.n, 4);
     assert_int_equal(out.list[0].n_nodes, 2);
     assert_string_equal(out.list[0].nodes[1], "w3");
     assert_string_equal(out.list[0].finding->evidence, "the only replica");
@@ -51,6 +51,10 @@ static void equal_findings_are_one(void **state) {
     assert_int_equal(out.list[1].n_nodes, 1);
     assert_string_equal(out.list[2].finding->evidence, "not after the drain");
     assert_false(doctor_check_blocks(&out.list[2]));
+    /* a drain does not get past its end before that is over */
+    assert_string_equal(out.list[3].finding->evidence, "a drain ends it");
+    assert_true(doctor_check_blocks(&out.list[3]) && doctor_check_ends(&out.list[3]));
+    assert_false(doctor_check_ends(&out.list[0]));
     /* what is there and has nothing against it; what is not there is not spoken of */
     assert_string_equal(out.quiet, "KubeVirt");
 }

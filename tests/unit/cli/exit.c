@@ -52,11 +52,21 @@ static void errors(void **state) {
     }
 }
 
+static void the_graver_of_two(void **state) {
+    (void)state;
+    assert_int_equal(exit_graver(EXIT_DONE, EXIT_DONE), EXIT_DONE);
+    assert_int_equal(exit_graver(EXIT_DONE, EXIT_BLOCKED), EXIT_BLOCKED);
+    assert_int_equal(exit_graver(EXIT_REFUSED, EXIT_BLOCKED), EXIT_REFUSED);
+    assert_int_equal(exit_graver(EXIT_REFUSED, EXIT_FAILED), EXIT_FAILED);
+    assert_int_equal(exit_graver(EXIT_ACCESS, EXIT_FAILED), EXIT_ACCESS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete_and_ordered),
         cmocka_unit_test(codes_are_the_promised_numbers),
         cmocka_unit_test(errors),
+        cmocka_unit_test(the_graver_of_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,9 @@ static void every_code_has_a_row(void **state) {
             fail_msg("nothing says how %s is found", name);
         assert_int_equal(explain_find(name), i);
     }
-    assert_null(explain_words[BLOCKER_CODES]);
+    assert_string_equal(explain_words[BLOCKER_CODES], EXPLAIN_STATES);
+    assert_null(explain_words[BLOCKER_CODES + 1]);
+    assert_int_equal(explain_find(EXPLAIN_STATES), BLOCKER_CODES);
 }
 
 static void texts_are_halves_of_sentences(void **state) {

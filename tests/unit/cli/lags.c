@@ -135,11 +135,30 @@ static void test_begin(void **state) {
     lags_done(&l);
 }
 
+/* One that was busy when it was seen is not taken to be six times as busy. */
+static void test_busy(void **state) {
+    (void)state;
+    struct lags l = {0};
+    note(&l, "busy", MSEC(200), MSEC(100), -1);
+    assert_true(lags_basis(&l).times[1] == 2);
+    note(&l, "worse", MSEC(1000), MSEC(100), -1);
+    assert_true(lags_basis(&l).times[1] == 2);
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        int64_t answer = lags_draw(&l, seed).answer;
+        assert_true(answer >= MSEC(150) && answer <= MSEC(1250));
+        assert_true(answer <= MSEC(400) || answer >= MSEC(750));
+    }
+    note(&l, "quiet", MSEC(20), MSEC(100), -1);
+    assert_true(lags_basis(&l).times[1] == 6);
+    lags_done(&l);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_known), cmocka_unit_test(test_as_one_of_them),
         cmocka_unit_test(test_gaps),          cmocka_unit_test(test_budget),
         cmocka_unit_test(test_at_once),       cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,10 +25,14 @@ static void a_mark(void **state) {
     const char *names[] = {"w2", "w3"};
     struct survey_sum_left l = {.what = LEFT_MARK, .holder = "", .nodes = {names, 2}};
     (void)state;
-    assert_words(&l, "w[2-3] have the mark slipway.dev/next, though no drain seems to be at work",
+    assert_words(&l,
+                 "w[2-3] have the mark slipway.dev/next: a drain that has not begun with them yet "
+                 "keeps it, and one that was killed leaves it",
                  "slipway uncordon 'w[2-3]'");
     l.nodes.len = 1;
-    assert_words(&l, "w2 has the mark slipway.dev/next, though no drain seems to be at work",
+    assert_words(&l,
+                 "w2 has the mark slipway.dev/next: a drain that has not begun with it yet keeps "
+                 "it, and one that was killed leaves it",
                  "slipway uncordon w2");
     assert_string_equal(left_word(&l), "mark");
 }

@@ -331,6 +331,61 @@ static void what_is_said_later_stands_alone(void **state) {
     assert_false(fault.late);
 }
 
+static bool is_long(const char *word) {
+    return strlen(word) > 3;
+}
+
+static const struct option bare_rows[] = {{.name = "name",
+                                           .kind = OPTION_ENUM,
+                                           .offset = FIELD(dry),
+                                           .words = places,
+                                           .implied = "server",
+                                           .bare_unless = is_long},
+                                          {0}};
+static const struct option_group bare_group = {"Bare", bare_rows};
+
+static int parse_bare(int from, int argc, const char *const argv[]) {
+    reset(NULL);
+    for (int i = 0; i < argc; i++)
+        words[i] = (char *)argv[i];
+    struct option_set set = {.bare_from = from};
+    option_set_add(&set, &group, &o);
+    option_set_add(&set, &bare_group, &o);
+    assert_ptr_equal(options_find(&set, "name", 4, NULL), &rows[3]);
+    return options_parse(&set, argc, words, fake_env, &arena, &n_args, &fault, &err);
+}
+
+/* The bare flag is another than the one with a value. */
+static void bare_flags(void **state) {
+    (void)state;
+    static const struct {
+        const char *argv[4];
+        int argc, from, dry, n_args;
+        const char *name;
+    } cases[] = {
+        {{"a", "--name"}, 2, 0, 2, 1, NULL},
+        {{"--name", "a"}, 2, 0, 2, 1, NULL},
+        {{"--name", "-w"}, 2, 0, 2, 0, NULL},
+        {{"--name", "--", "a"}, 3, 0, 2, 1, NULL},
+        {{"--name", "long"}, 2, 0, 0, 0, "long"},
+        {{"--name=a"}, 1, 0, 0, 0, "a"},
+        {{"--name="}, 1, 0, 0, 0, NULL},
+        {{"-n", "a"}, 2, 0, 0, 0, "a"},
+        {{"--name", "long", "--name", "a"}, 4, 0, 2, 1, "long"},
+        {{"--name", "a", "--name"}, 3, 1, 2, 0, "a"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(parse_bare(cases[i].from, cases[i].argc, cases[i].argv), 0);
+        assert_int_equal(o.dry, cases[i].dry);
+        assert_int_equal(n_args, cases[i].n_args);
+        if (cases[i].name)
+            assert_string_equal(o.name, cases[i].name);
+        else
+            assert_null(o.name);
+    }
+    assert_int_equal(parse_bare(2, 2, (const char *const[]){"a", "--name"}), -EINVAL);
+}
+
 static void help_stops(void **state) {
     (void)state;
     assert_int_equal(parse("a --help --nonsense --color=mauve"), 0);
@@ -487,6 +542,7 @@ int main(void) {
         cmocka_unit_test_teardown(unknown_flags, reset),
         cmocka_unit_test_teardown(missing_values, reset),
         cmocka_unit_test_teardown(what_is_said_later_stands_alone, reset),
+        cmocka_unit_test_teardown(bare_flags, reset),
         cmocka_unit_test_teardown(help_stops, reset),
         cmocka_unit_test_teardown(environment, reset),
         cmocka_unit_test_teardown(parsers_of_ones_own, reset),

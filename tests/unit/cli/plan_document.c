@@ -11,7 +11,6 @@ static json_t *document(struct plan_site *f) {
     static const char *const unread[] = {"persistentvolumes", "persistentvolumeclaims"};
     json_error_t error;
     plan_document(&(struct plan_shown){.plan = &f->plan,
-                                       .id = "0123456789abcdef",
                                        .cluster = "https://127.0.0.1:6443",
                                        .flags = flags,
                                        .n_flags = ARRAY_LEN(flags),
@@ -52,9 +51,11 @@ static void what_goes_has_its_times(void **state) {
     make(f, "w0", NULL);
     json_t *doc = document(f);
     assert_members(doc, "schema id operation server made serverAsked digest flags mostAtOnce "
-                        "seconds drained lowerBound pods nodes");
-    assert_string_equal(dw_str(doc, "schema"), "slipway.plan/1.0");
-    assert_string_equal(dw_str(doc, "id"), "0123456789abcdef");
+                        "seconds drained lowerBound basis budgets pods nodes");
+    assert_string_equal(dw_str(doc, "schema"), "slipway.plan/1.1");
+    assert_int_equal(strlen(dw_str(doc, "id")), 16);
+    assert_members(dw_at(doc, "budgets.0"), "name rule selector spare needs");
+    assert_string_equal(dw_str(doc, "budgets.0.selector"), "app=web");
     assert_string_equal(dw_str(doc, "operation"), "drain");
     assert_string_equal(dw_str(doc, "server"), "https://127.0.0.1:6443");
     assert_string_equal(dw_str(doc, "made"), "2026-11-15T08:00:00Z");
@@ -62,7 +63,7 @@ static void what_goes_has_its_times(void **state) {
     assert_true(number(doc, "mostAtOnce") == 1);
     assert_true(number(doc, "seconds") == 15.25);
     assert_true(number(doc, "drained") == 15.25);
-    assert_members(dw_at(doc, "lowerBound"), "seconds binds terms");
+    assert_members(dw_at(doc, "lowerBound"), "seconds certain binds terms");
     assert_true(number(doc, "lowerBound.seconds") == 15.25);
     assert_string_equal(dw_str(doc, "lowerBound.binds"), "node");
     assert_int_equal(json_array_size(dw_at(doc, "lowerBound.terms")), 2);
@@ -116,7 +117,7 @@ static void what_was_not_read_is_told(void **state) {
     make(f, "w0", NULL);
     json_t *doc = document(f);
     assert_string_equal(dw_str(doc, "unread.1"), "persistentvolumeclaims");
-    assert_members(dw_at(doc, "nodes.0"), "name uid verdict blocker begins ends least pods");
+    assert_members(dw_at(doc, "nodes.0"), "name uid verdict blocker begins least pods");
     assert_string_equal(dw_str(doc, "nodes.0.verdict"), "unsure");
     assert_members(dw_at(doc, "nodes.0.blocker"), "code object message help hint clears");
     assert_string_equal(dw_str(doc, "nodes.0.blocker.code"), "Forbidden");
@@ -149,12 +150,19 @@ static void hostile_texts_stay_texts(void **state) {
 
 /* --- the id --- */
 
-static const char *id_of(struct plan_site *f, char out[static 17]) {
+static const char *id_with(struct plan_site *f, const char *flag, const char *rules,
+                           char out[static 17]) {
+    char *flags[] = {(char *)flag};
     make(f, "w0", NULL);
-    plan_id(&f->plan, &f->w.opts, f->w.c.budgets, out);
+    plan_id(&(struct plan_shown){.plan = &f->plan, .flags = flags, .n_flags = 1, .rules = rules},
+            out);
     assert_int_equal(strlen(out), 16);
     assert_int_equal(strspn(out, "0123456789abcdef"), 16);
     return out;
+}
+
+static const char *id_of(struct plan_site *f, char out[static 17]) {
+    return id_with(f, "--eviction-rate=20", "", out);
 }
 
 /* It is another one when something has changed that the plan rests on, and only then. */
@@ -171,16 +179,17 @@ static void the_id_is_of_what_the_plan_rests_on(void **state) {
     assert_string_equal(id_of(f, same), ids[0]);
     dw_pod(&f->w, "elsewhere", "w1", "{}");
     assert_string_equal(id_of(f, same), ids[0]);
+    dw_budget(&f->w, "web", 1, 3, 2, 3); /* a new resourceVersion */
+    assert_string_equal(id_of(f, same), ids[0]);
     dw_pod(&f->w, "a2", "w0", "{}");
     id_of(f, ids[n++]);
     dw_edit_pod(&f->w, "a2", "{'metadata':{'uid':'another'}}");
     id_of(f, ids[n++]);
-    dw_budget(&f->w, "web", 1, 3, 2, 3); /* a new resourceVersion */
+    budget_of(f, "second", "web", 1, 3, 2, 3);
     id_of(f, ids[n++]);
-    f->w.opts.force = true;
-    id_of(f, ids[n++]);
-    f->w.opts.rate = 3;
-    id_of(f, ids[n++]);
+    id_with(f, "--timeout=60s", "", ids[n++]);
+    id_with(f, "--holder=night", "", ids[n++]);
+    id_with(f, "--holder=night", "0123456789abcdef", ids[n++]);
     dw_edit_node(&f->w, "w0", "{'metadata':{'uid':'reinstalled'}}");
     id_of(f, ids[n++]);
     for (size_t i = 0; i < n; i++)

@@ -11,7 +11,6 @@ static void show(struct plan_site *f, int columns, bool utf8, struct str *out) {
                      (char *)"--reason=rack's new switch"};
     str_reset(out);
     plan_text(&(struct plan_shown){.plan = &f->plan,
-                                   .id = "0123456789abcdef",
                                    .cluster = "https://127.0.0.1:6443",
                                    .flags = flags,
                                    .n_flags = ARRAY_LEN(flags),
@@ -70,7 +69,78 @@ static void golden(void **state) {
     assert_golden("plan-40.txt", &out);
 }
 
-/* What is told of a node itself is told, and what the time leaves out. */
+/* Whatever it is about, what is never comes first; what is said of several budgets is said once,
+ * and what helps is one sentence. */
+static void the_worst_is_first_and_nothing_is_said_twice(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    use_utf8(NULL);
+    node(f, "w0", 110);
+    node(f, "w1", 110);
+    node(f, "w2", 2); /* the last places */
+    for (int i = 0; i < 3; i++) {
+        char app[8], name[16], labels[64];
+        snprintf(app, sizeof app, "web%d", i);
+        snprintf(labels, sizeof labels, "{'metadata':{'labels':{'app':'%s'}}}", app);
+        for (int k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, "%s-%d", app, k);
+            dw_pod(&f->w, name, k ? "w1" : "w0", "%s", labels);
+        }
+        budget_of(f, app, app, 1, 2, 1, 2);
+    }
+    make(f, "w0", "w1", NULL);
+    show(f, 200, true, &out);
+    assert_non_null(
+        strstr(str_get(&out), "PDBNoBudget default/web0, default/web1, default/web2: "));
+    assert_null(strstr(str_get(&out), "make room for one"));
+    assert_null(strstr(str_get(&out), "--parallel for one"));
+    f->plan.nodes[1].itself = f->plan.nodes[1].verdict = PLAN_NEVER;
+    f->plan.nodes[1].blocker = (struct plan_blocker){
+        .code = BLOCKER_FINALIZER_STUCK, .object = "x", .message = "for ever", .help = ""};
+    show(f, 200, true, &out);
+    assert_non_null(strstr(str_get(&out), "\nIn the way\n  x  "));
+    /* Of pods that nobody may evict one stands for all. */
+    for (size_t i = 0; i < f->plan.nodes[0].n_pods; i++) {
+        struct plan_pod *p = &f->plan.nodes[0].pods[i];
+        p->verdict = PLAN_NEVER;
+        p->blocker = (struct plan_blocker){
+            .code = BLOCKER_FORBIDDEN,
+            .object = "x",
+            .help = "",
+            .message = arena_printf(&f->arena, "pods \"%s\" is forbidden: User \"eve\" cannot",
+                                    p->pod->meta.name)};
+    }
+    show(f, 200, true, &out);
+    assert_non_null(strstr(str_get(&out), "     3 pods on w0; "));
+    const struct check_finding later[] = {{.check = check_find("etcd"),
+                                           .verdict = CHECK_DENY,
+                                           .when = CHECK_OPERATION,
+                                           .code = BLOCKER_QUORUM_AT_RISK,
+                                           .node = "w0",
+                                           .evidence = "one member"},
+                                          {.check = check_find("kubevirt"),
+                                           .verdict = CHECK_WAIT,
+                                           .when = CHECK_OPERATION,
+                                           .code = BLOCKER_EVICTION_IN_PROGRESS,
+                                           .node = "w0",
+                                           .evidence = "vm a runs here"},
+                                          {.check = check_find("kubevirt"),
+                                           .verdict = CHECK_WAIT,
+                                           .when = CHECK_OPERATION,
+                                           .code = BLOCKER_EVICTION_IN_PROGRESS,
+                                           .node = "w0",
+                                           .evidence = "vm b runs here"}};
+    const struct check_finding *const list[] = {&later[0], &later[1], &later[2]};
+    f->plan.nodes[0].later = list;
+    f->plan.nodes[0].n_later = ARRAY_LEN(list);
+    show(f, 200, true, &out);
+    assert_non_null(strstr(str_get(&out), "  !  QuorumAtRisk: etcd: one member\n     w0 can be "
+                                          "drained, but nothing more may be done to it; "));
+    assert_non_null(strstr(str_get(&out), "vm a runs here (and 1 more)\n     w0 waits for that; "));
+    f->plan.nodes[0].n_later = 0;
+}
+
+/* What is told of a node itself is told, and then there is no time that anybody could rely on. */
 static void nodes_have_their_own_words(void **state) {
     struct plan_site *f = *state;
     _cleanup_str_ struct str out = STR_INIT;
@@ -85,7 +155,29 @@ static void nodes_have_their_own_words(void **state) {
                            "\nIn the way\n"
                            "  !  Forbidden default/a: whether there is room for the replacements"));
     assert_non_null(strstr(str_get(&out), "     node w0; give the permission to list"));
-    assert_non_null(strstr(str_get(&out), "the volumes of 1 pod take to be detached\n"));
+    assert_non_null(
+        strstr(str_get(&out), "\nTime: no node is certain to be drained as things are\n"));
+}
+
+static void volumes_are_detached_in_time_that_is_not_counted(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    use_utf8(NULL);
+    nodes(f, 2);
+    add(f, &kind_pv,
+        "{'metadata':{'name':'disk','uid':'pv'},'spec':{'accessModes':['ReadWriteOnce'],'capacity':"
+        "{'storage':'1Gi'},'claimRef':{'namespace':'default','name':'data','uid':'claim'}},"
+        "'status':{'phase':'Bound'}}");
+    add(f, &kind_pvc,
+        "{'metadata':{'namespace':'default','name':'data','uid':'claim','annotations':"
+        "{'pv.kubernetes.io/bind-completed':'yes'}},'spec':{'volumeName':'disk','accessModes':"
+        "['ReadWriteOnce']},'status':{'phase':'Bound'}}");
+    dw_pod(&f->w, "a", "w0",
+           "{'spec':{'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'data'}}]}}");
+    make(f, "w0", NULL);
+    show(f, 100, true, &out);
+    assert_non_null(
+        strstr(str_get(&out), "the volumes of 1 pod take to be detached is left out\n"));
 }
 
 /* Every line but that of the command, which is to be copied as it is, fits the screen. */
@@ -116,16 +208,18 @@ static void all_is_well(void **state) {
     show(f, 100, false, &out);
     assert_string_equal(
         str_get(&out),
-        "Plan 0123456789abcdef - 1 node - at most 1 at a time\n"
+        "Plan a0f376a6867b1e4b - 1 node - at most 1 at a time\n"
         "\n"
         "  NODES             PODS              BEGINS    TAKES\n"
         "  w0                   1   drains        now      10s\n"
         "\n"
         "1 pod to evict: 1 at once\n"
-        "Time: 10s as planned, 10s at least (node w0 alone takes 10s)\n"
-        "  It rests on: pods stop within their grace period, 10 s at most, and start as fast as "
-        "their\n"
-        "  siblings did; in 10 s where there are none to go by (1 pod)\n"
+        "Time: about 10s as planned; with such pods no order takes less than 10s (node w0 alone "
+        "takes 10s)\n"
+        "  Assumed: pods stop within their grace period, in 10s at most, and start as fast as "
+        "their "
+        "siblings\n"
+        "  did; in 10s where there are none to go by (1 pod)\n"
         "To run it:  slipway drain w0 --force --max-unavailable=3 '--reason=rack'\\''s new "
         "switch'\n");
 }
@@ -176,6 +270,31 @@ static void what_is_not_made_is_not_called_without_room(void **state) {
                            "again\n"));
 }
 
+/* Nodes that go together keep each other from getting through: what would help is said, and the
+ * order that it takes is in the command. */
+static void fewer_at_a_time_are_told_of(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    nodes(f, 3);
+    dw_pod(&f->w, "a", "w0", "{}");
+    dw_pod(&f->w, "b", "w1", "{}");
+    dw_pod(&f->w, "c", "w2", "{}");
+    dw_budget(&f->w, "web", 1, 3, 2, 3);
+    make(f, "w0", "w1", "w2", NULL);
+    show(f, 200, true, &out);
+    assert_non_null(strstr(str_get(&out), "\nTime: no node is certain to be drained as things are\n"
+                                          "With --parallel=1 2 of the 3 nodes drain for certain, "
+                                          "instead of 0: fewer at a time leave each other room."));
+    assert_non_null(strstr(str_get(&out), "\nTo run it:  slipway drain 'w[0-2]' --force"));
+    f->w.opts.parallel = 1;
+    make(f, "w0", "w1", "w2", NULL);
+    str_reset(&out);
+    show(f, 200, true, &out);
+    assert_null(strstr(str_get(&out), "With --parallel"));
+    assert_non_null(
+        strstr(str_get(&out), "\nTo run it:  slipway drain w0 w1 w2 --in-order --force"));
+}
+
 /* No times are made up where there are none. */
 static void nothing_can_be_drained(void **state) {
     struct plan_site *f = *state;
@@ -185,7 +304,7 @@ static void nothing_can_be_drained(void **state) {
     make(f, "w0", NULL);
     show(f, 100, true, &out);
     assert_non_null(strstr(str_get(&out), "\nTime: no node can be drained as things are\n"));
-    assert_null(strstr(str_get(&out), "at least"));
+    assert_null(strstr(str_get(&out), "as planned"));
     assert_non_null(strstr(str_get(&out), "\nIn the way\n  x  BarePod default/bare: "));
     assert_non_null(strstr(str_get(&out), "1 pod to evict: 1 never\n"));
     assert_null(strstr(str_get(&out), "To run it"));
@@ -244,12 +363,15 @@ static void hostile_names_are_made_printable(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PLAN_TEST(golden),
+        PLAN_TEST(the_worst_is_first_and_nothing_is_said_twice),
         PLAN_TEST(nodes_have_their_own_words),
+        PLAN_TEST(volumes_are_detached_in_time_that_is_not_counted),
         PLAN_TEST(lines_fit_the_screen),
         PLAN_TEST(all_is_well),
         PLAN_TEST(long_names_are_whole),
         PLAN_TEST(what_is_not_made_is_not_called_without_room),
         PLAN_TEST(nothing_can_be_drained),
+        PLAN_TEST(fewer_at_a_time_are_told_of),
         PLAN_TEST(the_same_trouble_is_told_once),
         PLAN_TEST(hostile_names_are_made_printable),
     };

@@ -45,7 +45,7 @@ static void test_document(void **state) {
     rehearse_json(&sum, runs, &basis, &out);
     _cleanup_json_ json_t *v = json_loads(str_get(&out), JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(v);
-    text(v, "schema", "slipway.rehearsal/1.0");
+    text(v, "schema", "slipway.rehearsal/1.1");
     number(v, "exitCode", EXIT_BLOCKED);
     number(v, "wholeRuns", 2);
     number(v, "haltedRuns", 1);

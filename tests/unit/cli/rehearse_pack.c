@@ -9,6 +9,8 @@ static void test_round_trip(void **state) {
     sample_bad(&a, 77);
     a.moved = 3;
     *vec_push(&a.remarks) = xstrdup("a remark");
+    *vec_push(&a.pending) = (struct rehearsal_pending){xstrdup("x/Deployment/a"), xstrdup("a-1"),
+                                                       xstrdup("0/3 nodes are available"), 2};
     a.nodes.p[0].error = xstrdup("an error");
     a.nodes.p[0].code = BLOCKER_CHECK_UNKNOWN;
     rehearsal_pack(&a, &first);
@@ -28,6 +30,9 @@ static void test_round_trip(void **state) {
     assert_true(b.waits.p[0].open);
     assert_int_equal(b.budgets.p[1].before, 4);
     assert_string_equal(b.remarks.p[0], "a remark");
+    assert_string_equal(b.pending.p[0].workload, "x/Deployment/a");
+    assert_string_equal(b.pending.p[0].why, "0/3 nodes are available");
+    assert_int_equal(b.pending.p[0].pods, 2);
     rehearsal_pack(&b, &second);
     assert_int_equal(first.len, second.len);
     assert_memory_equal(first.p, second.p, first.len);

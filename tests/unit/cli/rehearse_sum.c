@@ -108,6 +108,32 @@ static void test_mixed(void **state) {
     sample_done(runs, 3);
 }
 
+static void add_pending(struct rehearsal *r, const char *workload, unsigned pods) {
+    *vec_push(&r->pending) = (struct rehearsal_pending){xstrdup(workload), xstrdup("p"),
+                                                        xstrdup("0/3 nodes are available"), pods};
+}
+
+/* By workload: the pods of a Deployment have other names in each run. */
+static void test_pending(void **state) {
+    (void)state;
+    struct rehearsal runs[3];
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct rehearse_sum s;
+    for (size_t i = 0; i < 3; i++)
+        sample_good(&runs[i], i, 10);
+    add_pending(&runs[0], "x/Deployment/b", 1);
+    add_pending(&runs[2], "x/Deployment/a", 1);
+    add_pending(&runs[2], "x/Deployment/b", 3);
+    rehearse_sum(runs, 3, &arena, &s);
+    assert_int_equal(s.n_pending, 2);
+    assert_string_equal(s.pending[0].example->workload, "x/Deployment/a");
+    assert_int_equal(s.pending[0].runs, 1);
+    assert_int_equal(s.pending[1].runs, 2);
+    assert_int_equal(s.pending[1].example->pods, 3);
+    for (size_t i = 0; i < 3; i++)
+        rehearsal_done(&runs[i]);
+}
+
 static void test_all_halt(void **state) {
     (void)state;
     struct rehearsal runs[2];
@@ -153,10 +179,10 @@ static void test_no_beginning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantile),     cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_good),         cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_all_halt),     cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_no_beginning),
+        cmocka_unit_test(test_quantile), cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_good),     cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_pending),  cmocka_unit_test(test_all_halt),
+        cmocka_unit_test(test_empty),    cmocka_unit_test(test_no_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,8 @@ static void test_good(void **state) {
               "  earlier drains.\n"
               "How long they take to start was seen 5 times in earlier drains.\n"
               "How long pods take to end is assumed for 1 of 2 workloads: from 1s up to their\n"
-              "  grace period, at most 30s. A file that 'drain --history FILE' has written\n"
-              "  makes it known.\n"
+              "  grace period, in 10s at most, as plan assumes it. A file that 'drain --history\n"
+              "  FILE' has written makes it known.\n"
               "A request to the API took 4 to 9 ms, a step of a controller or the scheduler 30\n"
               "  to 61 ms, a budget to be counted anew 80 ms, in 5 earlier drains. How busy it\n"
               "  will be is not known: each run takes 0.75 to 6 times that.\n"
@@ -226,10 +226,41 @@ static void test_narrow(void **state) {
     sample_done(runs, 2);
 }
 
+/* Names of VolumeAttachments are "csi-" and 64 digits. What fits a line of its own is whole; what
+ * is wider than the terminal is cut there, and nowhere else. */
+static void test_wide_names(void **state) {
+    (void)state;
+#define SHORT "csi-0123456789abcdef0123456789abcdef0"
+#define WIDE  SHORT "123456789abcdef0123456789abcdef"
+    struct rehearsal run;
+    sample_bad(&run, 1);
+    sample_wait(&run, BLOCKER_VOLUME_ATTACHED, WIDE, 60, 0, true);
+    sample_wait(&run, BLOCKER_VOLUME_ATTACHED, SHORT, 60, 0, true);
+    sample_budget(&run, WIDE, 1, 0, 60);
+    const struct rehearse_basis basis = {.source = "cluster", .taken = SEC(1794729600)};
+    for (int columns = 40; columns <= 80; columns++) {
+        _cleanup_free_ char *text =
+            text_on(&(struct screen){.columns = columns, .utf8 = true}, &run, 1, &basis);
+        assert_in_range(widest(text), 1, (size_t)columns);
+    }
+    _cleanup_free_ char *narrow =
+        text_on(&(struct screen){.columns = 40, .utf8 = true}, &run, 1, &basis);
+    assert_non_null(strstr(narrow, " ! VolumeStillAttached\n   " SHORT "\n     never ends"));
+    assert_non_null(
+        strstr(narrow, " ! VolumeStillAttached\n     csi-0123456789abcdef0123456789a…\n"));
+    assert_null(strstr(narrow, WIDE));
+    _cleanup_free_ char *file = text_on(&(struct screen){.utf8 = true}, &run, 1, &basis);
+    assert_non_null(strstr(file, "     " WIDE " "));
+    assert_non_null(strstr(file, "shop/" WIDE));
+    sample_done(&run, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good), cmocka_unit_test(test_bad),   cmocka_unit_test(test_some),
-        cmocka_unit_test(test_long), cmocka_unit_test(test_check), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_good),       cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_some),       cmocka_unit_test(test_long),
+        cmocka_unit_test(test_check),      cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_wide_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

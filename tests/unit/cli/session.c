@@ -137,6 +137,29 @@ static void fails_first(struct server_conn *c, const struct server_request *req,
         server_reply(c, 200, JSON, NODES);
 }
 
+static void refuses_nodes_last(struct server_conn *c, const struct server_request *req, void *arg) {
+    if (strstr(req->path, "/nodes") && server_requests(((struct fixture *)arg)->server) <= 2)
+        server_reply(c, 503, NULL, "later");
+    else
+        refuses(c, req, arg);
+}
+
+/* One line, however many lists there are, and whichever is refused first. */
+static void what_can_be_done_without_is_no_news_in_a_failure(void **state) {
+    (void)state;
+    struct fixture f;
+    bool missing = false;
+    start(&f, refuses_nodes_last);
+    session_feed(&f.session, &kind_config_map,
+                 &(struct session_feed){.without = "never mind", .missing = &missing});
+    session_feed(&f.session, &kind_node, &(struct session_feed){0});
+    assert_int_equal(session_sync(&f.session), EXIT_ACCESS);
+    assert_null(strstr(said(&f), "never mind"));
+    assert_non_null(strstr(f.said, "error: cannot list nodes: nodes is forbidden\n"));
+    assert_true(missing);
+    end(&f);
+}
+
 static void what_passes_is_told_and_tried_again(void **state) {
     (void)state;
     struct fixture f;
@@ -254,6 +277,7 @@ int main(void) {
         cmocka_unit_test(a_store_is_filled_once_and_nothing_watched),
         cmocka_unit_test(what_is_forbidden_ends_at_once),
         cmocka_unit_test(a_kind_may_be_missing),
+        cmocka_unit_test(what_can_be_done_without_is_no_news_in_a_failure),
         cmocka_unit_test(what_passes_is_told_and_tried_again),
         cmocka_unit_test(a_call_reports_what_it_could_not_do),
         cmocka_unit_test(outcomes_end_in_their_exit_codes),

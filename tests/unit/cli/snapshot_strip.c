@@ -80,7 +80,7 @@ static void test_secrets(void **state) {
                                            "slipway.dev/cordon",
                                            "config.mirror",
                                            "template.generation",
-                                           "\"secretName\":\"key\"",
+                                           "{\"name\":\"s\",\"downwardAPI\":{}}",
                                            "\"periodSeconds\":7",
                                            "\"operator\":\"Exists\"",
                                            "\"restartCount\":2",
@@ -108,9 +108,12 @@ static void test_secrets(void **state) {
           ",\"parameters\":{\"k\":\"S\"},\"mountOptions\":[\"S\"],\"provisioner\":\"p\"}",
           (const char *const[]){"\"provisioner\":\"p\"", NULL});
     clean("{\"kind\":\"PersistentVolume\",\"metadata\":" META
-          ",\"spec\":{\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\",\"volumeAttributes\":{\"k\":"
+          ",\"spec\":{\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"S\",\"volumeAttributes\":{\"k\":"
           "\"S\"}}}}",
-          (const char *const[]){"\"volumeHandle\":\"h\"", NULL});
+          (const char *const[]){"\"volumeHandle\":\"n\"", NULL});
+    clean("{\"kind\":\"PersistentVolume\",\"metadata\":" META
+          ",\"spec\":{\"nfs\":{\"server\":\"S\",\"path\":\"/S\"}}}",
+          (const char *const[]){"\"hostPath\":{\"path\":\"/left-out\"}", NULL});
     clean("{\"kind\":\"PersistentVolume\",\"metadata\":" META
           ",\"spec\":{\"mountOptions\":[\"S\"],\"storageClassName\":\"slow\"}}",
           (const char *const[]){"\"storageClassName\":\"slow\"", NULL});
@@ -127,6 +130,21 @@ static void test_secrets(void **state) {
           "\"allocatable\":{\"cpu\":\"8\"}}}",
           (const char *const[]){"\"cpu\":\"8\"", NULL});
     clean("{\"kind\":\"Namespace\",\"metadata\":" META "}", name);
+}
+
+/* An attachment is found by a name that follows from the handle, which has become another. */
+static void test_attachment(void **state) {
+    (void)state;
+    clean("{\"kind\":\"VolumeAttachment\",\"metadata\":{\"name\":\"csi-0123\"},\"spec\":{"
+          "\"attacher\":\"d\",\"nodeName\":\"w1\",\"source\":{\"persistentVolumeName\":"
+          "\"pv1\"}}}",
+          /* sha256sum of "pv1dw1" */
+          (const char *const[]){
+              "csi-4c78f1af68925e81301731754f7fab730d8032a7c7652a8952810f52a358cd15", NULL});
+    clean("{\"kind\":\"VolumeAttachment\",\"metadata\":{\"name\":\"mine\"},\"spec\":{"
+          "\"attacher\":\"d\",\"nodeName\":\"w1\",\"source\":{\"persistentVolumeName\":"
+          "\"pv1\"}}}",
+          (const char *const[]){"\"name\":\"mine\"", NULL});
 }
 
 /* A Deployment finds its ReplicaSet by the template: what was equal stays equal. */
@@ -252,10 +270,10 @@ static void test_definition(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secrets),    cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_known),      cmocka_unit_test(test_definition),
-        cmocka_unit_test(test_odd),        cmocka_unit_test(test_wants),
-        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_secrets),    cmocka_unit_test(test_attachment),
+        cmocka_unit_test(test_equal),      cmocka_unit_test(test_known),
+        cmocka_unit_test(test_definition), cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_wants),      cmocka_unit_test(test_unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

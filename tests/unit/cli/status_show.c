@@ -101,9 +101,11 @@ static void the_order_of_the_sections(void **state) {
         "  -> slipway why w1\n"
         "\n"
         "Waves\n"
-        "  HELD BY             NODES    DRAINING   BLOCKED   DRAINED   REBOOTING   PODS LEFT   "
+        "  HELD BY             NODES    DRAINING   WAITING   BLOCKED   DRAINED   REBOOTING   PODS "
+        "LEFT   "
         "SINCE\n"
-        "  cli/alice: kernel   w[1-2]   0          2         0         0           7           "
+        "  cli/alice: kernel   w[1-2]   0          0         2         0         0           7     "
+        "      "
         "10m\n"
         "\n"
         "Nodes\n"
@@ -179,6 +181,12 @@ static void headlines(void **state) {
                             .pods_left = 4};
     sentence(&s, "Draining 2 of 2 nodes, 4 pods to go: 1 of them is blocked, and not done before "
                  "something below changes. Of 2: 1 draining, 1 blocked. Every node is Ready.");
+    s.phases[NODE_BLOCKED] = 0, s.phases[NODE_WAITING] = 1;
+    sentence(&s, "Draining 2 of 2 nodes, 4 pods to go: 1 of them is waiting, which may well end by "
+                 "itself. Of 2: 1 draining, 1 waiting. Every node is Ready.");
+    s.phases[NODE_DRAINING] = 0, s.phases[NODE_WAITING] = 2;
+    sentence(&s, "Draining 2 of 2 nodes, 4 pods to go: waiting, which may well end by itself. Of "
+                 "2: 2 waiting. Every node is Ready.");
     s = (struct survey_sum){.n = 2, .phases = {[NODE_IDLE] = 1, [NODE_REBOOTING] = 1}};
     sentence(&s, "Rebooting 1 of 2 nodes. Of 2: 1 idle, 1 rebooting. Every node is Ready.");
 }

@@ -69,7 +69,9 @@ static void check_option(const struct option *o) {
         fail_msg("--%s has no help", o->name);
     if (str_ends(o->help, "."))
         fail_msg("--%s: help ends with a full stop", o->name);
-    if (o->kind != OPTION_FLAG && !o->arg)
+    if (o->bare_unless && (!o->implied || o->arg || o->letter))
+        fail_msg("--%s: the bare flag has a value", o->name);
+    if (o->kind != OPTION_FLAG && !o->bare_unless && !o->arg)
         fail_msg("--%s: its value has no name", o->name);
     if (o->kind == OPTION_ENUM && !o->words)
         fail_msg("--%s has no words", o->name);
@@ -99,7 +101,8 @@ static void options_do_not_collide(void **state) {
                 check_option(o);
                 /* what is accepted and dropped may have a meaning of its own: sim --kubeconfig */
                 bool dropped = set.items[g].group == &connection_options && !connects(verbs[i]);
-                if (!dropped && options_find(&set, o->name, strlen(o->name), NULL) != o)
+                if (!dropped && !o->bare_unless &&
+                    options_find(&set, o->name, strlen(o->name), NULL) != o)
                     fail_msg("%s: --%s is there twice", verbs[i]->name, o->name);
                 if (o->letter && letters[(unsigned char)o->letter])
                     fail_msg("%s: -%c is there twice", verbs[i]->name, o->letter);
