@@ -1,6 +1,6 @@
 """Runs every test of `make test` and counts every case.
 
-    python3 tests/run.py [--build DIR] [--list] [PATTERN ...]
+    python3 tests/run.py [--build DIR] [--built] [--list] [PATTERN ...]
 
 Two sorts of programs, both of which write TAP (testanything.org) on standard output:
 
@@ -37,6 +37,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 ELSEWHERE = {"cluster"}  # kinds that have a make target of their own
+NOT_BUILT = {"proofs", "tools"}  # kinds that run nothing of the build directory
 TIME_LIMIT = 300  # seconds; the slowest program takes a few, and sanitizers and a busy machine a multiple of that
 
 PLAN = re.compile(r"^1\.\.(\d+)(?:\s*# skip\S*\s*(.*))?$", re.I)
@@ -71,9 +72,9 @@ def unit_programs(build: Path) -> list[Program]:
             if t["type"] == "executable" and (TESTS / "unit") in Path(t["defined_in"]).parents]
 
 
-def scripts() -> list[Program]:
+def scripts(left_out: set[str]) -> list[Program]:
     return [Program(f"{p.parent.name}/{p.stem.removeprefix('test_')}", [sys.executable, str(p)])
-            for p in TESTS.glob("*/test_*.py") if p.parent.name not in ELSEWHERE]
+            for p in TESTS.glob("*/test_*.py") if p.parent.name not in left_out]
 
 
 def parse(result: Result, tap: str, ending: str) -> None:
@@ -196,6 +197,7 @@ def main() -> int:
     parser.add_argument("--build", default="build", type=Path, help="meson's build directory")
     parser.add_argument("--list", action="store_true", help="print the names of the programs, run nothing")
     parser.add_argument("--timeout", type=float, default=TIME_LIMIT, help="seconds one program may take")
+    parser.add_argument("--built", action="store_true", help="leave out what does not run anything of the build directory")
     parser.add_argument("--only", nargs="+", metavar="COMMAND", help="run this program instead of the project's tests")
     parser.add_argument("patterns", nargs="*", metavar="PATTERN")
     args = parser.parse_args()
@@ -207,7 +209,8 @@ def main() -> int:
         if not (build / "meson-info").is_dir():
             print(f"{args.build} is no build directory: run `make test`, or meson setup {args.build}", file=sys.stderr)
             return 64
-        programs = sorted(unit_programs(build) + scripts(), key=lambda p: p.name)
+        left_out = ELSEWHERE | NOT_BUILT if args.built else ELSEWHERE
+        programs = sorted(unit_programs(build) + scripts(left_out), key=lambda p: p.name)
     if args.patterns:
         programs = [p for p in programs if any(pattern in p.name for pattern in args.patterns)]
     if args.list:

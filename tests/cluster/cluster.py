@@ -44,12 +44,14 @@ class Cluster:
     etcd_flags        further flags of etcd
     cache             False: the server asks etcd for everything and remembers nothing itself
     node_grace        seconds after which a node that is not heard of is given up; None: Kubernetes' own
+    audit_policy      what the audit logs hold
     """
 
     def __init__(self, apiservers: int = 1, controllers: bool = True, kwok: bool = True,
                  pod_ready_ms: tuple[int, int] = (0, 0), pod_gone_ms: tuple[int, int] = (0, 0),
                  apiserver_flags: list = [], etcd_flags: list[str] = [], cache: bool = True, node_grace: int | None = None,
-                 binaries: Binaries | None = None) -> None:
+                 binaries: Binaries | None = None, audit_policy: str = POLICY) -> None:
+        self.audit_policy = audit_policy
         self.binaries = binaries or Binaries()
         self.dir = Path(tempfile.mkdtemp(prefix="slipway-cluster-"))
         self.logs = self.dir / "logs"
@@ -165,7 +167,7 @@ class Cluster:
 
     def _add_apiserver(self, index: int) -> None:
         policy = self.dir / "audit-policy.yaml"
-        policy.write_text(POLICY)
+        policy.write_text(self.audit_policy)
         name, port = self.server_names[index], self.ports[index]
         flags = [f"--etcd-servers=http://127.0.0.1:{self._etcd_port}", f"--secure-port={port}",
                  "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
@@ -376,7 +378,7 @@ class Cluster:
         return not wanted
 
     def wait_scheduler(self, nodes: list[str]) -> None:
-        """Waits until the scheduler places nothing on any of these nodes, which somebody has cordoned or tainted.
+        """Waits until the scheduler places nothing on any of these nodes, which somebody has cordoned, tainted or deleted.
 
         It hears of nodes and of pods by different watches: for a moment it may put a new pod on a node that the server knows to be
         closed.  A pod that wants one of them is made until it refuses one.
@@ -410,16 +412,10 @@ class Cluster:
             self.api.patch(f"/api/v1/nodes/{node}", {"spec": {"taints": [{"key": "slipway.dev/test-full", "effect": "NoSchedule"}]}})
         self.wait_scheduler(nodes)
 
-    def delete_all(self) -> None:
-        """Removes what tests have left: every namespace of theirs, then nodes and volumes."""
-        keep = {"default", "kube-system", "kube-public", "kube-node-lease"}
-        names = [n["metadata"]["name"] for n in self.api.items("/api/v1/namespaces")]
-        for name in [n for n in names if n not in keep]:
-            self.api.delete(f"/api/v1/namespaces/{name}")
-        for path in ("/api/v1/namespaces/default/pods", "/apis/policy/v1/namespaces/default/poddisruptionbudgets"):
-            self.api.delete(path, {"gracePeriodSeconds": 0})
-        for path in ("/api/v1/nodes", "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1/volumeattachments"):
-            self.api.delete(path)
+    def remove_nodes(self, names: list[str], selector: str) -> None:
+        """Deletes the nodes of a selector, and waits until the scheduler has heard of it: pods of a later test are not for them."""
+        self.api.delete(f"/api/v1/nodes?labelSelector={selector}")
+        self.wait_scheduler(names)
 
     # -- underneath ---------------------------------------------------------------------------------------------
 

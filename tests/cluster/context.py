@@ -41,7 +41,11 @@ DEFAULT_LIMIT = 300  # of a test that hangs; room for a few waits that nearly fa
 
 
 class Skip(Exception):
-    """Raised by ctx.skip()."""
+    """Raised by ctx.skip().  optional: for want of somebody else's program that a machine need not have."""
+
+    def __init__(self, reason: str, optional: bool = False) -> None:
+        super().__init__(reason)
+        self.optional = optional
 
 
 def limit(seconds: float):
@@ -207,8 +211,8 @@ class Context:
         return wait_for(check, timeout, what, interval)
 
     @staticmethod
-    def skip(reason: str) -> None:
-        raise Skip(reason)
+    def skip(reason: str, optional: bool = False) -> None:
+        raise Skip(reason, optional)
 
     def undo(self, action: Callable[[], object]) -> None:
         """Something to do after the test, whatever its result; the last given comes first."""
@@ -226,6 +230,8 @@ class Context:
         api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         # From the first on nothing new is made in it; without the second its pods might yet come to the nodes of the next test.
         self.undo(lambda: api.raw("DELETE", f"/api/v1/namespaces/{name}/pods?gracePeriodSeconds=0"))
+        # A controller that was killed there would keep that of the next test from its work.
+        self.undo(lambda: api.raw("DELETE", f"/apis/coordination.k8s.io/v1/namespaces/{name}/leases/slipway-controller"))
         self.undo(lambda: api.delete(f"/api/v1/namespaces/{name}"))
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
         if cluster.with_controllers:
@@ -239,7 +245,7 @@ class Context:
         prefix, cluster = self.unique("n"), self.cluster
         labels = {"slipway.dev/test": prefix} | options.pop("labels", {})
         names = cluster.add_nodes(count, prefix=prefix, labels=labels, **options)
-        self.undo(lambda: cluster.api.delete(f"/api/v1/nodes?labelSelector=slipway.dev/test%3D{prefix}"))
+        self.undo(lambda: cluster.remove_nodes(names, f"slipway.dev/test%3D{prefix}"))
         return names
 
     def suite_nodes(self, count: int) -> list[str]:
@@ -248,7 +254,7 @@ class Context:
         if len(suite.nodes) < count:
             prefix = self.unique("s")
             made = cluster.add_nodes(count - len(suite.nodes), prefix=prefix, labels={"slipway.dev/test": prefix})
-            suite.undo.append(lambda: cluster.api.delete(f"/api/v1/nodes?labelSelector=slipway.dev/test%3D{prefix}"))
+            suite.undo.append(lambda: cluster.remove_nodes(made, f"slipway.dev/test%3D{prefix}"))
             suite.nodes += made
         return suite.nodes[:count]
 

@@ -19,7 +19,7 @@ static const char *const kind_names[] = {
     [FIELD_LIST] = "list",        [FIELD_STRS] = "strs",
     [FIELD_MAP] = "map",          [FIELD_MAP_QTY] = "mapqty",
     [FIELD_MAP_TIME] = "maptime", [FIELD_OPT_BOOL] = "optbool",
-    [FIELD_JSON] = "json",
+    [FIELD_JSON] = "json",        [FIELD_INTS] = "ints",
 };
 
 static void print_type(struct jsonw *w, const struct type *type) {

@@ -158,7 +158,7 @@ def try_denied(site: Site, check: str, case: Case) -> None:
     node, evidence = case.denied
     pods = len(site.pods_on(node))
     done = site.drain(node, code=REFUSED)
-    assert f"{check}: " in done.stderr and evidence in done.stderr and f"--skip-check {check}" in done.stderr, done
+    assert f"{check}: " in done.stderr and evidence in done.stderr and f"--skip-check {check} --reason WHY" in " ".join(done.stderr.split()), done
     site.untouched(node, pods)
     done = site.drain(node, "--json", code=REFUSED)
     said = json_lines(done.stdout)
@@ -210,7 +210,7 @@ def try_waiting(site: Site, check: str, case: Case) -> None:
 def try_why(site: Site, check: str, case: Case) -> None:
     for found in filter(None, (case.denied, (case.waits[0], case.waits[2]))):
         said = site.slipway("why", found[0], code=BLOCKED).stdout
-        assert found[1] in " ".join(said.split()) and f"--skip-check {check}" in said, said
+        assert found[1] in " ".join(said.split()) and f"--skip-check {check} --reason \"$WHY\"" in " ".join(said.split()), said
 
 
 def try_all(site: Site) -> None:
@@ -416,7 +416,10 @@ def test_hostile_words(ctx: Context) -> None:
     said = site.slipway("why", "w2", code=BLOCKED).stdout
     assert not re.search(OBEYED, said), ascii(said)
     site.add("postgresql.cnpg.io/v1", "Cluster", "odd", spec={"instances": "three"}, status=[1, 2])
-    wrong = "clusters.postgresql.cnpg.io cannot be read: cannot read Cluster x/odd: spec.instances"
+    found = {(i["code"], i["object"]["name"]) for i in site.ask("w2", code=BLOCKED)["items"] if i["check"] == "cnpg"}
+    assert {("StorageNotOkToStop", "db"), ("CheckUnknown", "odd")} <= found, found  # it hides nothing of the other
+    site.api.call("DELETE", "/apis/postgresql.cnpg.io/v1/namespaces/x/clusters/db")
+    wrong = "cannot read Cluster x/odd: spec.instances: expected a number, found a string"
     assert wrong in site.blocked(wrong, "w2").stderr
     site.untouched("w2", 1)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from context import Context, limit
 from kinds import BUDGET, DAEMON_SET, DEPLOYMENT, IMAGE, JOB, POD, REPLICA_SET, STATEFUL_SET, Kind
-from objects import budget, budget_status, deployment, pod
+from objects import budget, budget_status, deployment, pod, running
 from shape import TIME, assert_is, merged
 from wire import Wire
 
@@ -123,6 +123,7 @@ def test_pods_without_an_owner(ctx: Context) -> None:
     api, ns = ctx.cluster.api, ctx.namespace()
     for name in "abc":
         api.create(pod(name, ns, ALL))
+    running(ctx, ns, 3)  # of several budgets the controller looks at one only when a pod changes
     api.create(budget("number", ns, ALL, minAvailable=2))
     api.create(budget("part", ns, ALL, minAvailable="50%"))
     api.create(budget("most", ns, ALL, maxUnavailable=1))

@@ -166,8 +166,8 @@ def test_the_smallest_policy(ctx: Context) -> None:
     said = s.kubectl("apply", "--validate=strict", "-f", "-", input=SMALLEST.replace("NAME", name))
     assert said.strip() == f"policy.slipway.dev/{name} created"
     assert_is(s.w.get(s.path("Policy", name)).ok()["spec"], {
-        "nodeSelector": {"matchLabels": {}}, "maxUnavailable": 1, "drain": {}, "drainTimeout": "1h", "escalation": "wait",
-        "settle": "0s", "soak": "0s", "waitRescheduled": True, "maxFailed": 0,
+        "nodeSelector": {"matchLabels": {}}, "maxUnavailable": 1, "drain": {}, "drainTimeout": "1h", "returnTimeout": "30m", "escalation": "wait",
+        "settle": "0s", "soak": "0s", "waitRescheduled": True, "maxFailed": 0, "approval": "none",
         "fleetlock": {"groups": ["default"], "denyStatus": 404, "unknownGroup": "refuse", "callerCheck": "report", "rate": 60,
                       "ids": {"appIds": ["de35106b6ec24688b63afddaa156679b"], "nodeNames": False}}})
 
@@ -175,8 +175,8 @@ def test_the_smallest_policy(ctx: Context) -> None:
 def test_defaults(ctx: Context) -> None:
     s = Site(ctx)
     assert_is(s.make("Policy")["spec"], {
-        "nodeSelector": {}, "maxUnavailable": 1, "drain": {}, "drainTimeout": "1h", "escalation": "wait", "settle": "0s",
-        "soak": "0s", "waitRescheduled": True, "maxFailed": 0})
+        "nodeSelector": {}, "maxUnavailable": 1, "drain": {}, "drainTimeout": "1h", "returnTimeout": "30m", "escalation": "wait", "settle": "0s",
+        "soak": "0s", "waitRescheduled": True, "maxFailed": 0, "approval": "none"})
     assert_is(s.make("Maintenance")["spec"], DRAIN | {"paused": False})
     assert_is(s.make("Rollout")["spec"], REBOOT | {"paused": False})
 
@@ -184,7 +184,8 @@ def test_defaults(ctx: Context) -> None:
 def test_what_is_accepted(ctx: Context) -> None:
     s = Site(ctx)
     for spec in ({"maxUnavailable": "10%"}, {"maxUnavailable": 0}, {"maxUnavailable": "100%"}, {"drain": RULES}, {"maxZones": 1},
-                 {"drainTimeout": "1h30m", "escalation": "release", "settle": "1.5s", "soak": "8760h"},
+                 {"drainTimeout": "1h30m", "returnTimeout": "2h", "escalation": "release", "settle": "1.5s", "soak": "8760h"},
+                 {"drainTimeout": "525600m", "returnTimeout": "31536000s", "settle": "31536000000ms", "soak": "8759h59m59.5s"},
                  {"drain": {"rules": [{"name": "jobs", "action": "wait", "order": -5, "deadline": "1h"},
                                       {"name": "agents", "action": "skip", "match": {"owners": ["Bare"]}}]}},
                  {"fleetlock": {"groups": ["A.b-c", "default"], "denyStatus": 423, "unknownGroup": "default", "rate": 1,
@@ -197,7 +198,7 @@ def test_what_is_accepted(ctx: Context) -> None:
         made = s.make("Maintenance", {"node": "w1.example.com", "operation": "Reboot", "executor": executor, "policy": "default",
                                       "reason": "why not", "paused": True})
         assert made["spec"]["executor"] == executor
-    s.make("Rollout", {"operation": "Drain", "nodes": ["w[1-20]", "x"], "maxFailed": 3, "waitRescheduled": False, "soak": "5m"})
+    s.make("Rollout", {"operation": "Drain", "nodes": ["w[1-20]", "x"], "maxFailed": 3, "soak": "5m"})
 
 
 def test_unknown_fields(ctx: Context) -> None:
@@ -240,11 +241,11 @@ def test_bad_values(ctx: Context) -> None:
 @real_only(NO_CEL)
 def test_rules_and_their_sentences(ctx: Context) -> None:
     s = Site(ctx)
-    count = "must be a number of nodes such as 1, or a percentage such as 10%"
-    for value in ("ten", "10", "101%", "-1%", "1.5%", -1, ""):
+    count = "must be a number of nodes such as 1, at most 1000000, or a percentage such as 10%"
+    for value in ("ten", "10", "101%", "-1%", "1.5%", -1, 1000001, 99999999999, ""):
         s.refused("Policy", {"maxUnavailable": value}, "spec.maxUnavailable: Invalid value", count)
     for field in ("drainTimeout", "settle", "soak"):
-        for value in ("5", "soon", "-5m", "1d", "9000h"):
+        for value in ("5", "soon", "-5m", "1d", "9000h", "525601m", "31536000001ms", "100000000000h", "00001h"):
             s.refused("Policy", {field: value}, f"spec.{field}: Invalid value", "must be a duration such as 30s, 5m or 1h30m")
     s.refused("Policy", {"fleetlock": {"groups": ["a/b"]}}, "spec.fleetlock.groups[0]: Invalid value", "letters, digits, dots and dashes")
     s.refused("Policy", {"fleetlock": {"groups": ["a"], "ids": {"appIds": ["z" * 32]}}}, "spec.fleetlock.ids.appIds[0]",
@@ -293,7 +294,7 @@ def test_what_cannot_be_changed(ctx: Context) -> None:
     for change in ({"nodes": ["w2"]}, {"nodes": None, "nodeSelector": {}}, {"policy": None}, {"policy": "other"}):
         field = next(iter(change))
         s.w.patch(path, {"spec": change}).refused(422, "Invalid", f"{field} cannot be changed")
-    s.w.patch(path, {"spec": {"maxFailed": 5, "soak": "1m", "waitRescheduled": False, "paused": True}}).ok()
+    s.w.patch(path, {"spec": {"maxFailed": 5, "soak": "1m", "paused": True}}).ok()
     made = s.make("Policy")
     s.w.patch(s.path("Policy", made["metadata"]["name"]), {"spec": {"maxUnavailable": "50%", "nodeSelector": {
         "matchLabels": {"a": "b"}}}}).ok()
@@ -381,9 +382,10 @@ def test_columns(ctx: Context) -> None:
         assert re.fullmatch(r"\d+[smhd][0-9smhd]*", row[age]), row
         return [head[1:age] + head[age + 1:], row[1:age] + row[age + 1:]]
 
-    assert shown("Policy", {"nodeSelector": {}, "maxUnavailable": "10%"}, {"nodes": 40, "held": 1, "waiting": 2}) == [
-        ["MAX", "HELD", "WAITING", "NODES"], ["10%", "1", "2", "40"]]
-    assert shown("Policy", {"nodeSelector": {}, "maxUnavailable": 3}, {"nodes": 1, "held": 0, "waiting": 0})[1][0] == "3"
+    ready = {"conditions": [COMPLETE | {"type": "Ready"}]}
+    assert shown("Policy", {"nodeSelector": {}, "maxUnavailable": "10%"}, {"nodes": 40, "held": 1, "free": 3, "waiting": 2} | ready) == [
+        ["MAX", "HELD", "FREE", "WAITING", "READY", "NODES"], ["10%", "1", "3", "2", "True", "40"]]
+    assert shown("Policy", {"nodeSelector": {}, "maxUnavailable": 3}, {"nodes": 1, "held": 0, "free": 3, "waiting": 0} | ready)[1][0] == "3"
     assert shown("Maintenance", DRAIN, {"phase": "Draining", "blocker": BLOCKER}) == [
         ["NODE", "OPERATION", "PHASE", "BLOCKER"], ["w1", "Drain", "Draining", "PDBNoBudget"]]
     assert shown("Maintenance", DRAIN | {"policy": "default", "reason": "a fan"}, {"phase": "Draining", "blocker": BLOCKER}, wide=True) == [

@@ -361,7 +361,8 @@ def test_updates_of_a_stateful_set(ctx: Context) -> None:
     ctx.wait_for(lambda: images() == ["1", "2", "2"], 60, "all but the first")
     added = [e["object"]["metadata"]["name"] for e in stream.until(lambda e: e["type"] == "ADDED" and e["object"]["metadata"][
         "name"] == "web-1") if e["type"] == "ADDED"]
-    assert added == ["web-2", "web-1"]
+    # The real one deletes by name: one that has not yet seen that its pod is a new one deletes that, too, and makes it a second time.
+    assert list(dict.fromkeys(added)) == ["web-2", "web-1"], added
     s.w.patch(path, {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}).ok()
     found = s.status(STATEFUL_SET, "web", readyReplicas=3, updatedReplicas=3)
     found = ctx.wait_for(lambda: (f := s.status(STATEFUL_SET, "web")) and f["status"]["currentRevision"] == f["status"][

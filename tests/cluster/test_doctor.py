@@ -7,6 +7,7 @@ a shell as it stands there, and after it the same drain succeeds.  A cause with 
 from __future__ import annotations
 
 import json
+import re
 import os
 import subprocess
 from datetime import datetime, timedelta, timezone
@@ -37,7 +38,7 @@ def doctor(g: Ground, *arguments: str, code: int = DONE, config: Path | None = N
 
 def examine(g: Ground, **options: object) -> dict:
     found = json.loads(doctor(g, "-o", "json", **options).stdout)
-    assert found["schema"] == "slipway.doctor/1.2"
+    assert found["schema"] == "slipway.doctor/1.3"
     return found
 
 
@@ -162,6 +163,22 @@ def test_other_budgets(ctx: Context) -> None:
         g.budget("two", {"app": "web"}, minAvailable=1)
     each_fix_helps(ctx, "budget-not-computed", failed, 1)
     each_fix_helps(ctx, "overlapping-budgets", twice, 1)
+
+
+@limit(120)
+def test_a_budget_that_counts_no_pods(ctx: Context) -> None:
+    """Of pods without a controller the disruption controller expects none, and so allows none, healthy as they are."""
+    with Ground(ctx) as g:
+        for name, node in zip(("a", "b"), g.nodes):
+            g.create(pod(name, g.ns, {"app": "bare"}, nodeName=node))
+        g.ready(2)
+        g.budget("bare", {"app": "bare"}, maxUnavailable=1, status={"currentHealthy": 2, "expectedPods": 0, "disruptionsAllowed": 0})
+        said = only(g, "counts-no-pods")
+        assert said["effect"] == "never" and set(g.nodes) <= set(said["nodes"]), said
+        g.blocked(g.nodes[0], "--force", seconds=SOON)
+        back(g)
+        paste(g, next(f["command"] for f in said["fixes"] if changing(f)))
+        g.drain(g.nodes[0], "--force")
 
 
 def apart(g: Ground) -> tuple[str, str]:
@@ -433,23 +450,26 @@ def test_formats_and_exit_codes(ctx: Context) -> None:
         assert f"poddisruptionbudget/{g.ns}/web" in doctor(g, "-o", "name").stdout.splitlines()
         row = next(line for line in doctor(g, "-o", "wide").stdout.splitlines() if f"{g.ns}/web" in line)
         assert "max-unavailable-zero" in row and g.nodes[0] in row and "kubectl -n" in row, row
-        assert doctor(g, "-o", "jsonpath={.schema}").stdout == "slipway.doctor/1.2"
+        assert doctor(g, "-o", "jsonpath={.schema}").stdout == "slipway.doctor/1.3"
         doctor(g, "--detailed-exitcode", code=BLOCKED)
 
 
 def test_what_is_read(ctx: Context) -> None:
-    """By the server's own log: lists, each once, and nothing is written."""
+    """By the server's own log: which kinds there are, and lists, each once; nothing is written."""
     with Ground(ctx, nodes=1) as g:
         config = g.cluster.kubeconfig(user=ctx.unique("doctor"), groups=["system:masters"])
         mark = g.cluster.audit.mark()
         doctor(g, config=config)
         asked = [e for e in g.cluster.audit.requests(mark) if e["user"]["username"].startswith("doctor-") and "slipway" in e.get("userAgent", "")]
-        assert {e["verb"] for e in asked} == {"list"}, asked
         uris = [e["requestURI"] for e in asked]
         assert len(uris) == len(set(uris)), sorted(uris)
-        assert {e["objectRef"]["resource"] for e in asked} == {
+        found = [u for e, u in zip(asked, uris) if e["verb"] == "get"]  # discovery
+        assert all(re.fullmatch(r"/apis?(/[\w./-]+)?(\?.*)?", u) for u in found), found
+        lists = [e for e in asked if e["verb"] != "get"]
+        assert {e["verb"] for e in lists} == {"list"}, asked
+        assert {e["objectRef"]["resource"] for e in lists} == {
             "nodes", "pods", "poddisruptionbudgets", "replicasets", "deployments", "statefulsets", "persistentvolumes",
-            "persistentvolumeclaims", "storageclasses", "namespaces"}, uris
+            "persistentvolumeclaims", "storageclasses", "volumeattachments", "namespaces", "jobs", "resourcequotas", "serviceaccounts"}, uris
 
 
 def test_who_may_not_read_everything(ctx: Context) -> None:

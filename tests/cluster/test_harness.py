@@ -18,8 +18,9 @@ APP = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"
                              "spec": {"containers": [{"name": "main", "image": "registry.test/web:1"}]}}}}
 
 
-def deploy(ctx: Context, namespace: str, **annotations: str) -> None:
+def deploy(ctx: Context, namespace: str, on: dict[str, str] | None = None, **annotations: str) -> None:
     app = json.loads(json.dumps(APP))
+    app["spec"]["template"]["spec"]["nodeSelector"] = on or {}
     app["spec"]["template"]["metadata"]["annotations"] = {k.replace("_", "-"): v for k, v in annotations.items()}
     ctx.cluster.kubectl("-n", namespace, "apply", "-f", "-", input=app)
     ctx.cluster.kubectl("-n", namespace, "rollout", "status", "deployment/web", "--timeout=60s")
@@ -74,17 +75,20 @@ def test_nodes_are_not_rewritten_all_the_time(ctx: Context) -> None:
 
 
 def test_deployment_runs_and_comes_back(ctx: Context) -> None:
-    nodes, namespace = set(ctx.nodes(3)), ctx.namespace()
-    deploy(ctx, namespace)
+    namespace = ctx.namespace()
+    here = {"role": namespace}
+    nodes = set(ctx.nodes(3, labels=here))
+    deploy(ctx, namespace, here)
     first = pods(ctx, namespace)
     assert len(first) == 6 and all(p["status"]["phase"] == "Running" for p in first.values())
-    assert all(p["spec"]["nodeName"] in nodes for p in first.values())
+    where = {p["spec"]["nodeName"] for p in first.values()}
+    assert where <= nodes, (where - nodes, [n["metadata"]["name"] for n in ctx.cluster.api.items("/api/v1/nodes")])
     ctx.cluster.kubectl("-n", namespace, "delete", "pods", "--all")
     ctx.wait_for(lambda: len([p for n, p in pods(ctx, namespace).items()
                               if n not in first and p["status"]["phase"] == "Running"]) == 6, 30, "six new pods")
     ctx.cluster.kubectl("-n", namespace, "delete", "deployment", "web")
     ctx.wait_for(lambda: not pods(ctx, namespace), 30, "no pods")
-    deploy(ctx, namespace)
+    deploy(ctx, namespace, here)
     assert not set(pods(ctx, namespace)) & set(first)
 
 

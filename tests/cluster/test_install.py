@@ -8,12 +8,15 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import signal
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
+import checks_site
 from api import object_path
 from context import Child, Context, limit
+from crds import DEFINITIONS, crd
 from fleetlock_client import Machine
 from objects import budget, deployment, pod_template
 from test_auth import Account
@@ -110,6 +113,33 @@ class Site:
             self.api.patch(object_path(made, "status"), {"status": {"attached": True}})
         self.ctx.wait_for(lambda: self.ready() == 12, 90, "all pods to be ready")
 
+    def systems(self) -> None:
+        """The kinds of the storage systems, databases and quorums that the checks read."""
+        kinds = [*checks_site.ALL, ("operator.etcd.io", "v1alpha1", "EtcdMember")]
+        for group, version, kind in kinds:
+            self.api.call("POST", DEFINITIONS, crd(self.ctx, kind, group=group, version={"name": version}))
+        for group, version, kind in kinds:
+            path = f"/apis/{group}/{version}/{kind.lower()}s"
+            self.ctx.wait_for(lambda path=path: self.api.raw("GET", path)[0] == 200, 60, f"{path} to be served")
+
+    def tie(self, node: str) -> None:
+        """A pod whose data is on that node, so that it can run nowhere else."""
+        self.api.patch(f"/api/v1/nodes/{node}", {"metadata": {"labels": {"kubernetes.io/hostname": node}}})
+        where = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
+        self.api.create({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageClassName": "none", "local": {"path": "/data"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [where]}]}}}})
+        self.api.create({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "disk", "namespace": "default"}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "none",
+            "volumeName": "disk"}})
+        volume = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}
+        self.api.create(deployment("tied", "default", 1, volumes=[volume]))
+
+    def unused(self) -> list[str]:
+        requests = self.asked()
+        return [f"{verb} {rule['apiGroups'][0]}/{rule['resources'][0]} in {rule['namespace'] or 'all'}"
+                for rule in self.rules() for verb in rule["verbs"] if not any(permits(rule, verb, e) for e in requests)]
+
     def ready(self) -> int:
         return sum(any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", []))
                    for pod in self.api.get("/api/v1/namespaces/default/pods")["items"])
@@ -128,16 +158,35 @@ class Site:
         self.ctx.wait_for(lambda: machine.steady_state(base)[0] == 200, 60, "the report to be taken")
         self.ctx.wait_for(lambda: machine.mark == "Ready" and not machine.cordoned, 60, "the node to be in service")
 
+    def spoil_certificates(self) -> None:
+        """What there is cannot be read: it is made anew, in the same Secrets."""
+        for name in ("slipway-fleetlock-ca", "slipway-fleetlock-tls"):
+            path = f"/api/v1/namespaces/{self.ns}/secrets/{name}"
+            self.ctx.wait_for(lambda: self.api.raw("GET", path)[0] == 200, 60, f"Secret {name}")
+            self.api.patch(path, {"data": {"tls.crt": "eA=="}})
+
+    def https(self, child: Child) -> None:
+        self.ctx.wait_for(lambda: any("FleetLock over HTTPS at" in line for line in child.err), 60, "HTTPS to be served")
+
+    def repeat(self, leader: Child) -> None:
+        """What happens twice is one Event that is counted: another manager comes, goes, and comes again."""
+        metrics = self.addresses(leader)[1] + "/metrics"
+        mark, machine = "weave.works/kured-reboot-in-progress", self.machines[0]
+        path = f"/api/v1/namespaces/default/events?fieldSelector=involvedObject.name={machine.name},reason=RivalAtWork"
+        for count in (1, 2):
+            self.api.patch(machine.path, {"metadata": {"annotations": {mark: "now"}}})
+            self.ctx.wait_for(lambda count=count: [e["count"] for e in self.api.get(path)["items"]] == [count], 60, f"Event {count}")
+            self.api.patch(machine.path, {"metadata": {"annotations": {mark: None}}})
+            self.ctx.wait_for(lambda: b"kured" not in urllib.request.urlopen(metrics, timeout=10).read(), 60, "it to be gone")
+
     def asked(self) -> list[dict]:
         return list(self.cluster.audit.requests(user=self.user, agent="slipway/"))
 
     def judge(self) -> None:
         """Nothing was refused for want of a permission, and every permission was used."""
-        requests = self.asked()
-        refused = {(e["verb"], e["requestURI"]) for e in requests if e.get("responseStatus", {}).get("code") == 403}
+        refused = {(e["verb"], e["requestURI"]) for e in self.asked() if e.get("responseStatus", {}).get("code") == 403}
         assert not refused, refused
-        unused = [f"{verb} {rule['apiGroups'][0]}/{rule['resources'][0]} in {rule['namespace'] or 'all'}"
-                  for rule in self.rules() for verb in rule["verbs"] if not any(permits(rule, verb, e) for e in requests)]
+        unused = self.unused()
         assert not unused, f"nobody needs: {unused}"
 
 
@@ -178,6 +227,7 @@ def test_the_reboot_managers_form(ctx: Context) -> None:
     site.furnish()
     (leader, one), (_, other) = site.controller(0), site.controller(1)
     ctx.wait_for(lambda: any("leads, in term" in line for line in leader.err), 30, "the first one to lead")
+    site.repeat(leader)
     site.reboot(site.machines[0], one, quiet=True)
     site.reboot(site.machines[1], other)
     assert leader.end() == 0
@@ -185,17 +235,21 @@ def test_the_reboot_managers_form(ctx: Context) -> None:
     # Definitions that somebody has installed besides do not keep a replica from starting: it has to be able to read them.
     site.cluster.kubectl("apply", "-f", "-", input=ctx.run(ctx.slipway, "export", "crds", check=True).stdout)
     site.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
+    site.spoil_certificates()
     later, _ = site.controller(1)
+    site.https(later)
     ctx.wait_for(lambda: any("the cluster is known" in line for line in later.err), 60, "the third one to know the cluster")
     site.judge()
 
 
 @limit(600)
 def test_slipways_form(ctx: Context) -> None:
-    """The same with a Policy that escalates and waits until pods run elsewhere, and with a Maintenance."""
+    """The same with a Policy that escalates and waits until pods run elsewhere, with a Maintenance and with a Rollout."""
     site = Site(ctx, OWN)
     site.apply()
+    site.systems()
     site.furnish()
+    site.tie(site.machines[0].name)
     site.api.create(deployment("stubborn", "default", 3))
     site.api.create(budget("stubborn", "default", {"app": "stubborn"}, minAvailable="100%"))
     policy = {"apiVersion": "slipway.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "workers"}, "spec": {
@@ -203,10 +257,11 @@ def test_slipways_form(ctx: Context) -> None:
         "drain": {"rules": [{"name": "stubborn", "match": {"labels": {"matchLabels": {"app": "stubborn"}}},
                              "escalate": [{"after": "1s", "to": "delete"}]}]}}}
     site.cluster.kubectl("apply", "-f", "-", input=policy)
-    ctx.wait_for(lambda: site.ready() == 15, 60, "the stubborn ones to be ready")
+    ctx.wait_for(lambda: site.ready() == 16, 60, "the stubborn ones to be ready")
     check_flows(ctx, site)
     (leader, one), (_, other) = site.controller(0), site.controller(1)
     ctx.wait_for(lambda: any("leads, in term" in line for line in leader.err), 30, "the first one to lead")
+    site.repeat(leader)
     site.reboot(site.machines[0], one, quiet=True)
     site.reboot(site.machines[1], other)
     hold = {"apiVersion": "slipway.dev/v1alpha1", "kind": "Maintenance", "metadata": {"name": "hold"},
@@ -215,6 +270,25 @@ def test_slipways_form(ctx: Context) -> None:
     ctx.wait_for(lambda: site.machines[2].cordoned, 60, "the maintenance to begin")
     site.cluster.kubectl("delete", "maintenance", "hold", "--timeout=120s")
     ctx.wait_for(lambda: not site.machines[2].cordoned, 60, "the node to be in service")
+    # One that is taken away by force is looked for before its node is put back.
+    site.cluster.kubectl("apply", "-f", "-", input=hold)
+    ctx.wait_for(lambda: site.machines[2].cordoned, 60, "the maintenance to begin again")
+    leader.process.send_signal(signal.SIGSTOP)  # it would write the finalizer again
+    site.cluster.kubectl("patch", "maintenance", "hold", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    site.cluster.kubectl("delete", "maintenance", "hold")
+    leader.process.send_signal(signal.SIGCONT)
+    ctx.wait_for(lambda: not site.machines[2].cordoned, 60, "the node to be in service without it")
+    roll = {"apiVersion": "slipway.dev/v1alpha1", "kind": "Rollout", "metadata": {"name": "roll"},
+            "spec": {"nodes": [site.machines[2].name], "operation": "Drain"}}
+    site.cluster.kubectl("apply", "-f", "-", input=roll)
+    ctx.wait_for(lambda: site.machines[2].cordoned, 60, "the rollout to begin")
+    site.cluster.kubectl("delete", "rollout", "roll", "--timeout=120s")
+    ctx.wait_for(lambda: not site.machines[2].cordoned, 60, "the node to be in service again")
+    site.spoil_certificates()
+    site.https(site.controller(1)[0])
+    # Only the one that leads reads what the checks go by: also on the server that has no streamed lists.
+    leader.process.kill()
+    ctx.wait_for(lambda: not site.unused(), 120, "every permission to be used")
     site.judge()
 
 
@@ -247,7 +321,7 @@ def test_as_the_pod_runs(ctx: Context) -> None:
         "POD_NAMESPACE": site.ns})
     base, health = site.addresses(child)
     ctx.wait_for(lambda: get(health, "/readyz") == 200, 60, "the controller to be ready")
-    assert (get(health, "/healthz"), get(health, "/metrics")) == (200, 404)
+    assert (get(health, "/healthz"), get(health, "/metrics"), get(health, "/other")) == (200, 200, 404)
     site.reboot(site.machines[0], base)
     assert child.end() == 0
 
@@ -277,9 +351,9 @@ def test_over_the_reboot_manager(ctx: Context) -> None:
     address = site.api.get(where)["spec"]["clusterIP"]
     site.apply()
     service = site.api.get(where)["spec"]
-    assert service["clusterIP"] == address and [p["targetPort"] for p in service["ports"]] == ["fleetlock"], service
+    assert service["clusterIP"] == address and [p["targetPort"] for p in service["ports"]] == ["fleetlock", "fleetlock-tls"], service
     found = site.api.get("/apis/apps/v1/namespaces/reboot-manager/deployments/reboot-manager")
     containers = found["spec"]["template"]["spec"]["containers"]
-    assert [(c["name"], [p["containerPort"] for p in c["ports"]]) for c in containers] == [("reboot-manager", [8080, 8081])], containers
+    assert [(c["name"], [p["containerPort"] for p in c["ports"]]) for c in containers] == [("reboot-manager", [8080, 8443, 8081])], containers
     told = ctx.run(ctx.slipway, "export", "zincati", kubeconfig=site.cluster.admin, check=True).stdout
     assert f'\nfleet_lock.base_url = "http://{address}/"\n' in told, told

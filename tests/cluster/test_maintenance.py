@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
+from api import object_path
 from context import Context, limit
-from test_fleetlock import Fleet
-
-GROUP = "/apis/slipway.dev/v1alpha1"
+from objects import deployment
+from test_fleetlock import GROUP, Fleet
 
 # What stands for a machine: told to reboot, it comes back with another boot, as its kubelet would say it.
 REBOOT = """
@@ -120,8 +120,96 @@ def test_commands_have_to_be_allowed(ctx: Context) -> None:
     yard = Yard(ctx)
     yard.controller()
     name = yard.make(yard.machines[0].name)
-    ctx.wait_for(lambda: yard.phase(name) == "Halted", 90, "it to halt")
-    assert "--allow-commands" in json.dumps(yard.get(name)["status"]["conditions"]) and yard.reboots() == []
+    ctx.wait_for(lambda: yard.get(name).get("status", {}).get("blocker", {}).get("code") == "ExecutorRefused", 90, "why it does not begin")
+    assert "--allow-commands" in yard.get(name)["status"]["blocker"]["message"] and yard.reboots() == []
+    assert yard.phase(name) == "Pending" and yard.holders() == [] and not yard.machines[0].cordoned
     yard.api.delete(f"{GROUP}/maintenances/{name}")
     ctx.wait_for(lambda: yard.gone(name), 60, "it to be gone")
     assert not yard.machines[0].cordoned
+
+
+@limit(600)
+def test_a_node_that_does_not_come_back(ctx: Context) -> None:
+    """The command ends well, and nothing comes of it: that ends, and then it can be deleted."""
+    yard = Yard(ctx)
+    yard.policy("short", {"slipway.dev/test": yard.label}, returnTimeout="5s")
+    yard.controller("--allow-commands")
+    machine = yard.machines[0]
+    name = yard.make(machine.name, executor={"exec": {"command": [sys.executable, "-c", "pass"]}})
+    ctx.wait_for(lambda: yard.phase(name) == "Halted", 90, "it to halt")
+    status = yard.get(name)["status"]
+    ctx.wait_for(lambda: yard.get(name)["status"].get("blocker", {}).get("code") == "NotBack", 60, "what it waits for")
+    assert status["reason"] == "NotBack" and machine.cordoned and yard.holders("short") == [machine.name], status
+    yard.api.delete(f"{GROUP}/maintenances/{name}")
+    ctx.wait_for(lambda: yard.gone(name), 60, "it to be gone")
+    assert not machine.cordoned and yard.holders("short") == []
+
+
+@limit(600)
+def test_a_client_that_does_not_ask(ctx: Context) -> None:
+    """Drained for a FleetLock client: that is a phase of its own, and ends."""
+    yard = Yard(ctx)
+    yard.policy("brief", {"slipway.dev/test": yard.label}, returnTimeout="5s")
+    yard.controller()
+    machine = yard.machines[0]
+    name = yard.make(machine.name, executor={"fleetlock": {}})
+    ctx.wait_for(lambda: yard.phase(name) == "Failed", 90, "it to be given up")
+    steps = [(j["to"], j["reason"]) for j in yard.get(name)["status"]["journal"]]
+    assert steps[-4:] == [("Draining", "SlotTaken"), ("Drained", "AwaitsClient"), ("Undoing", "ClientSilent"), ("Failed", "PutBack")], steps
+    assert not machine.cordoned and yard.holders("brief") == []
+
+
+def tie(yard: Yard, node: str) -> None:
+    """A Deployment of two: one replica has its data on that node and can run nowhere else."""
+    name, ns = yard.ctx.unique("disk"), yard.ns
+    where = {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+        {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}
+    volume = yard.api.create({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageClassName": "none", "local": {"path": "/data"},
+        "nodeAffinity": where, "claimRef": {"namespace": ns, "name": "disk"}}})
+    yard.ctx.undo(lambda: yard.api.raw("DELETE", object_path(volume)))
+    yard.api.create({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "disk", "namespace": ns}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "none", "volumeName": name}})
+    yard.api.create(deployment("tied", ns, 1, volumes=[{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}]))
+    yard.ctx.wait_for(lambda: [p["spec"].get("nodeName") for p in yard.api.get(f"/api/v1/namespaces/{ns}/pods")["items"]
+                               if p["status"]["phase"] == "Running"] == [node], 90, "its pod to run there")
+
+
+@limit(600)
+def test_a_pod_that_is_tied_to_its_node(ctx: Context) -> None:
+    """Its owner cannot be well again before the node is back: that is not waited for."""
+    yard = Yard(ctx)
+    machine = yard.machines[0]
+    yard.api.patch(f"/api/v1/nodes/{machine.name}", {"metadata": {"labels": {"kubernetes.io/hostname": machine.name}}})
+    tie(yard, machine.name)
+    yard.policy("patient", {"slipway.dev/test": yard.label}, waitRescheduled=True)
+    yard.controller("--allow-commands")
+    name = yard.make(machine.name)
+    ctx.cluster.kubectl("wait", "--for=condition=Complete", f"maintenance/{name}", "--timeout=120s")
+    assert yard.reboots() == [machine.name]
+
+
+@limit(600)
+def test_zones(ctx: Context) -> None:
+    """It says that it is the zones, where it is."""
+    yard = Yard(ctx, 2)
+    for machine, zone in zip(yard.machines, "ab"):
+        yard.api.patch(f"/api/v1/nodes/{machine.name}", {"metadata": {"labels": {"topology.kubernetes.io/zone": zone}}})
+    yard.policy("zones", {"slipway.dev/test": yard.label}, maxUnavailable=2, maxZones=1)
+    yard.controller()
+    first = yard.make(yard.machines[0].name, "Drain")
+    ctx.wait_for(lambda: yard.phase(first) == "Granted", 90, "it to be drained")
+    second = yard.make(yard.machines[1].name, "Drain")
+    ctx.wait_for(lambda: yard.get(second).get("status", {}).get("blocker", {}).get("code") == "MaxZonesReached", 60, "why it waits")
+
+
+@limit(600)
+def test_approval_of_a_maintenance(ctx: Context) -> None:
+    yard = Yard(ctx, 1)
+    yard.policy("careful", {"slipway.dev/test": yard.label}, approval="required")
+    yard.controller()
+    name = yard.make(yard.machines[0].name, "Drain")
+    ctx.wait_for(lambda: yard.get(name).get("status", {}).get("blocker", {}).get("code") == "ApprovalNeeded", 60, "why it waits")
+    assert yard.phase(name) == "Pending" and not yard.machines[0].cordoned
+    ctx.run(ctx.slipway, "approve", name, check=True)
+    ctx.wait_for(lambda: yard.phase(name) == "Granted", 90, "it to be drained")

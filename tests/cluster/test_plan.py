@@ -18,9 +18,9 @@ from typing import NamedTuple
 from api import ApiError
 from cluster import Cluster, fake_node
 from context import Context, limit
-from drain_ground import Ground as Drained
+from drain_ground import PATIENCE, Ground as Drained
 from drain_objects import READ
-from objects import deployment
+from objects import deployment, pod
 from plan_clusters import HOST, LOCAL, ZONE, Ground, Made, draw, zone_terms
 from plan_judge import FITS, Trial, app_of, is_ready, summary, too_many
 from plan_picture import Picture, objects
@@ -233,7 +233,8 @@ def test_without_storage_classes(ctx: Context) -> None:
         claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": name, "resources": {"requests": {"storage": "1Gi"}}}
         volumes = [{"name": "data", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}]
         g.place(0, deployment("scratch", g.ns, 1, volumes=volumes, **g.here), deployment("plain", g.ns, 1, **g.here))
-        rules = [*READ, {"apiGroups": [""], "resources": ["persistentvolumes", "persistentvolumeclaims"], "verbs": ["list"]}]
+        rules = [*READ, {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list"]}, {"apiGroups": [""], "verbs": ["list"], "resources": [
+            "persistentvolumes", "persistentvolumeclaims", "resourcequotas", "serviceaccounts"]}]
         storage = {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses"], "verbs": ["list"]}
 
         def plan(*more: dict) -> tuple[str, dict[str, dict]]:
@@ -258,3 +259,106 @@ def test_without_storage_classes(ctx: Context) -> None:
         assert "storageclasses" in report["unread"], report
         of = [f for x in report["groups"] if x["cause"] == "room-unknown" for f in x["findings"] if g.nodes[0] in f["nodes"]]
         assert [f["message"] for f in of] == [own["message"]], report
+
+
+def test_saved_plans_rest_on_budgets(ctx: Context) -> None:
+    """A budget that is gone, new or another is a change, also when every pod can still go; one that breathes is none."""
+    with Drained(ctx, nodes=2) as g:
+        path = f"/apis/policy/v1/namespaces/{g.ns}/poddisruptionbudgets/web"
+        file = ctx.tmp / "plan.json"
+        g.place(0, deployment("web", g.ns, 3, **g.here))
+        g.budget("web", {"app": "web"}, {"expectedPods": 3, "disruptionsAllowed": 2}, maxUnavailable=2)
+
+        def save() -> dict:
+            ctx.run(ctx.slipway, "plan", "drain", g.nodes[0], "--out", str(file), kubeconfig=g.cluster.admin, check=True)
+            return json.loads(file.read_text())
+
+        def diff() -> str:
+            done = ctx.run(ctx.slipway, "diff", str(file), kubeconfig=g.cluster.admin)
+            assert done.returncode == 0, done
+            return done.stdout
+
+        def refused() -> None:
+            done = ctx.run(ctx.slipway, "apply", str(file), kubeconfig=g.cluster.admin)
+            assert done.returncode == 5 and not done.stdout, done
+            assert not g.node(0)["spec"].get("unschedulable"), "nothing was touched"
+
+        assert [(b["name"], b["rule"], b["spare"]) for b in save()["budgets"]] == [(f"{g.ns}/web", "maxUnavailable 2", 2)]
+        g.api.patch(path, {"spec": {"maxUnavailable": 1}})
+        ctx.wait_for(lambda: diff() == f"~ budget {g.ns}/web: maxUnavailable 1, was maxUnavailable 2\n", PATIENCE, "what has changed")
+        refused()
+        save()
+        g.api.delete(path)
+        ctx.wait_for(lambda: diff() == f"- budget {g.ns}/web (maxUnavailable 1) is gone, or selects none of the pods any more\n", PATIENCE,
+                     "what has changed")
+        refused()
+        save()
+        g.budget("web", {"app": "web"}, {"expectedPods": 3, "disruptionsAllowed": 1}, maxUnavailable=1)
+        ctx.wait_for(lambda: diff() == f"+ budget {g.ns}/web: maxUnavailable 1\n", PATIENCE, "what has changed")
+        refused()
+        # Its numbers without its spec are no change: what others evict comes back.
+        save()
+        g.place(1, deployment("other", g.ns, 1, **g.here))
+        ctx.wait_for(lambda: diff() == "", PATIENCE, "nothing that has changed")
+        done = ctx.run(ctx.slipway, "apply", str(file), kubeconfig=g.cluster.admin, timeout=PATIENCE)
+        assert done.returncode == 0 and f"node/{g.nodes[0]} drained" in done.stdout, done
+
+
+def test_a_saved_plan_outlives_a_restart(ctx: Context) -> None:
+    """`kubectl rollout restart` between plan and apply: other names, another ReplicaSet, and the same Deployment."""
+    with Drained(ctx, nodes=2) as g:
+        file = ctx.tmp / "plan.json"
+        path = f"/apis/apps/v1/namespaces/{g.ns}/deployments/web"
+        g.place(0, deployment("web", g.ns, 3, **g.here))
+        g.budget("web", {"app": "web"}, {"expectedPods": 3, "disruptionsAllowed": 1}, maxUnavailable=1)
+        plan = ["plan", "drain", g.nodes[0], "--out", str(file)]
+        ctx.run(ctx.slipway, *plan, kubeconfig=g.cluster.admin, check=True)
+        before = {p["owner"] for n in json.loads(file.read_text())["nodes"] for p in n["pods"]}
+        g.api.patch(path, {"spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-11-15T09:00:00Z"}}}}})
+
+        def is_over() -> bool:
+            d = g.api.get(path)
+            counts = [d["status"].get(k, 0) for k in ("replicas", "updatedReplicas", "availableReplicas")]
+            return d["status"].get("observedGeneration") == d["metadata"]["generation"] and counts == [3] * 3
+        ctx.wait_for(is_over, PATIENCE, "the end of the rollout")
+
+        def unchanged() -> bool:
+            return ctx.run(ctx.slipway, "diff", str(file), "--detailed-exitcode", kubeconfig=g.cluster.admin).returncode == 0
+        ctx.wait_for(unchanged, PATIENCE, "nothing that has changed")
+        ctx.run(ctx.slipway, *plan[:3], "--out", str(ctx.tmp / "now.json"), kubeconfig=g.cluster.admin, check=True)
+        assert not before & {p.get("owner") for n in json.loads((ctx.tmp / "now.json").read_text())["nodes"] for p in n["pods"]}, before
+        done = ctx.run(ctx.slipway, "apply", str(file), kubeconfig=g.cluster.admin, timeout=PATIENCE)
+        assert done.returncode == 0 and f"node/{g.nodes[0]} drained" in done.stdout, done
+
+
+def test_a_namespace_that_goes_is_not_never(ctx: Context) -> None:
+    """The server refuses the eviction, and yet the pod goes: with its namespace. So nobody says that it never does."""
+    with Drained(ctx, nodes=1, still=True) as g:
+        g.create(pod("a", g.ns, nodeName=g.nodes[0]))
+        ctx.wait_for(lambda: g.ready(1, 0), PATIENCE, "the pod")
+        g.api.delete(f"/api/v1/namespaces/{g.ns}")
+        ctx.wait_for(lambda: g.api.get(f"/api/v1/namespaces/{g.ns}")["status"]["phase"] == "Terminating", PATIENCE, "the namespace")
+        try:
+            g.api.call("POST", g.path("a") + "/eviction", {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a", "namespace": g.ns}})
+            raise AssertionError("it was evicted")
+        except ApiError as refused:
+            assert refused.code == 403 and "being terminated" in str(refused), refused
+
+        def said() -> dict:
+            done = ctx.run(ctx.slipway, "plan", "drain", g.nodes[0], "--force", "-o", "json", kubeconfig=g.config, check=True)
+            return {p["name"]: (p["verdict"], p["blocker"]["code"]) for n in json.loads(done.stdout)["nodes"] for p in n["pods"]}
+        ctx.wait_for(lambda: said() == {"a": ("unsure", "NamespaceTerminating")}, PATIENCE, "the verdict")
+
+
+def test_a_plan_that_asked_the_server_asks_again(ctx: Context) -> None:
+    """What nobody but the server knows, here that this user may not evict, is no change when it still says so."""
+    with Drained(ctx, nodes=2) as g:
+        file = ctx.tmp / "plan.json"
+        g.place(0, deployment("web", g.ns, 1, **g.here))
+        who = g.user(*READ)
+        ctx.run(ctx.slipway, "plan", g.nodes[0], "--dry-run=server", "--out", str(file), kubeconfig=who, check=True)
+        assert [p["blocker"]["code"] for n in json.loads(file.read_text())["nodes"] for p in n["pods"]] == ["Forbidden"], file.read_text()
+        done = ctx.run(ctx.slipway, "diff", str(file), "--detailed-exitcode", kubeconfig=who)
+        assert (done.stdout, done.returncode) == ("", 0), done
+        done = ctx.run(ctx.slipway, "diff", str(file), "--detailed-exitcode", kubeconfig=g.cluster.admin)
+        assert "goes, was never" in done.stdout and done.returncode == 2, done

@@ -134,7 +134,7 @@ def check_history(g: Ground, history: Path, gone: dict[str, set[str]]) -> None:
 
 def check_said(said: dict, pods: dict[str, set[str]], observations: int, unseen: int) -> None:
     runs = len(said["runs"])
-    assert said["schema"] == "slipway.rehearsal/1.0" and runs == 5
+    assert said["schema"] == "slipway.rehearsal/1.1" and runs == 5
     assert said["basis"]["observations"] == observations
     assert (said["basis"]["stopsAssumed"], said["basis"]["workloadsStopped"]) == (unseen, len(workloads(pods))), said["basis"]
     check_spread(said["took"])

@@ -382,7 +382,7 @@ def make_everything(api: Api) -> Maker:
         path = {"RuntimeClass": "/apis/node.k8s.io/v1/runtimeclasses"}.get(kind) or collection(kind)
         api.call("POST", path, obj)
     for obj in rich.everything(NS):
-        if obj["kind"] == "Namespace":
+        if obj["kind"] in ("Namespace", "ResourceQuota"):  # the simulator has no quotas
             continue
         rest = {k: v for k, v in obj.items() if k not in ("apiVersion", "kind", "metadata", "status")}
         meta = {k: v for k, v in obj["metadata"].items() if k not in ("name", "namespace")}

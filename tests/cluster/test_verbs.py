@@ -157,7 +157,7 @@ def test_status_agrees_with_kubectl(ctx: Context) -> None:
     codes = {code for node in wanted for code, _ in node["blockers"]}
     assert codes == {"BarePod", "LocalStorage", "MultiplePDBs", "PDBUnsatisfiable", "PDBNoBudget"}, codes
     said = document(ctx, "status", "-l", fleet.label)
-    assert said["schema"] == "slipway.status/1.2"
+    assert said["schema"] == "slipway.status/1.4"
     assert said["summary"] == "All idle: 3 nodes. Every node is Ready." and not said["waves"] and not said["locks"] and not said["gates"], said
     folded = {(b["code"], b.get("object", "")): (b["pods"], b["nodes"]) for b in said["blockers"]}
     twice = [key for node in wanted for key in node["blockers"] if key[0] == "MultiplePDBs"]
@@ -214,7 +214,14 @@ def test_status_reads_little(ctx: Context) -> None:
             _, _, query = event["requestURI"].partition("?")
             found.append((event["verb"], event["objectRef"]["resource"], dict(p.split("=", 1) for p in query.split("&"))))
         assert other == ["/apis"], other  # which systems the checks could ask
-        return sorted(found, key=lambda f: f[1])
+        orders = [f for f in found if f[1] in ("maintenances", "rollouts")]  # where another suite has installed them
+        assert all(verb == "list" and query["limit"] == "500" for verb, _, query in orders) and len(orders) in (0, 2), orders
+        found = sorted((f for f in found if f not in orders), key=lambda f: f[1])
+        stops = found.pop(0)  # whether everything is paused: of ConfigMaps those with our label alone
+        assert stops == ("list", "configmaps", {"limit": "500", "labelSelector": "slipway.dev%2Fslots"}), stops
+        locks = found.pop(0)  # kured's: its DaemonSet may be any
+        assert locks == ("list", "daemonsets", {"limit": "500"}), locks
+        return found
 
     for output in ("wide", "json"):
         one = asked("status", first, "-o", output)
@@ -274,12 +281,12 @@ def test_status_that_watches(ctx: Context) -> None:
     child.expect(rf"^{names[1]} +Ready +<none> +0 +0 +<none>", 20)
     assert sum(line.startswith("NAME") for line in child.out) == 1, "one headline"
     watches = [e["objectRef"]["resource"] for e in ctx.cluster.audit.requests(mark, agent=AGENT, verb="watch")]
-    assert Counter(watches) <= Counter({"nodes": 2, "pods": 2, "poddisruptionbudgets": 2}) and len(set(watches)) == 3, watches
+    assert Counter(watches) <= Counter({"nodes": 2, "pods": 2, "poddisruptionbudgets": 2, "daemonsets": 2}) and len(set(watches)) == 4, watches
     child.send(signal.SIGINT)
     assert child.end(number=None) == 130 and not child.err, child.err
     lines = ctx.spawn(ctx.slipway, "status", "-w", "-o", "name", names[0])
     lines.expect(f"^node/{names[0]}$", 20)
-    assert lines.end() == 143
+    assert lines.end() in (143, -signal.SIGTERM), "a shell says 143 of both: it may come before the program waits for it"
 
 
 def test_status_to_nowhere(ctx: Context) -> None:
@@ -313,7 +320,7 @@ def test_doctor_for_an_administrator(ctx: Context) -> None:
         budget_status(ctx, fleet_ns, name)
     mark = ctx.cluster.audit.mark()
     said = document(ctx, "doctor")
-    assert said["schema"] == "slipway.doctor/1.2"
+    assert said["schema"] == "slipway.doctor/1.3"
     states = {item["check"]: item["state"] for item in said["items"] if item["check"] not in ("budget", "workload")}
     assert states == {"reach": "ok", "version": "ok", "clock": "ok", "permission": "ok"}, said
     here = {group["cause"]: f for group in said["groups"] for f in group["findings"] if f["object"].get("namespace") == fleet_ns}
@@ -322,7 +329,8 @@ def test_doctor_for_an_administrator(ctx: Context) -> None:
     assert never["object"]["name"] == "never" and never["pods"] == 2 and "needs 2 healthy of 2" in never["message"], never
     assert twice["object"]["name"] == "one,two" and twice["pods"] == 1 and twice["example"].startswith("twice-"), twice
     assert all(f["fixes"] and f["nodes"] for f in here.values()), here
-    assert all(i["state"] in ("warning", "ok") for i in said["items"] if i["check"] in ("budget", "workload")), said["items"]
+    states = {i["message"].partition(" ")[2]: i["state"] for i in said["items"] if i["check"] in ("budget", "workload")}
+    assert [state for what, state in states.items() if "all replicas that there are" in what] == ["bad"], states  # it does not end by itself
     version = json.loads(ctx.cluster.kubectl("version", "-o", "json"))["serverVersion"]["gitVersion"]
     assert f"Kubernetes {version}" in [i["message"] for i in said["items"]]
     # What it asked: each permission once, the version, and lists; not a single write.
@@ -330,7 +338,8 @@ def test_doctor_for_an_administrator(ctx: Context) -> None:
     permissions = [i for i in said["items"] if i["check"] == "permission"]
     verbs = sum(len(i["message"].rpartition(" ")[0].split(",")) for i in permissions)
     pages = found.pop(("list", "pods")) + found.pop(("list", "poddisruptionbudgets"))
-    kinds = ("nodes", "replicasets", "statefulsets", "persistentvolumes", "persistentvolumeclaims", "storageclasses", "namespaces")
+    kinds = ("nodes", "replicasets", "statefulsets", "persistentvolumes", "persistentvolumeclaims", "storageclasses", "namespaces",
+             "volumeattachments", "jobs", "resourcequotas", "serviceaccounts")
     once = {("list", kind): found[("list", kind)] for kind in kinds}
     assert all(0 < n <= 2 for n in once.values()), found
     # Deployments twice: all of them, and those that a drain with --surge has marked. Discovery twice: which permissions matter, and
@@ -339,7 +348,7 @@ def test_doctor_for_an_administrator(ctx: Context) -> None:
                      ("list", "deployments"): 2} | once and \
         verbs < 50 and pages <= 4, found
     text = slipway(ctx, "doctor", "--all").stdout
-    assert re.search(r"^\d+ ok, \d+ warnings?, 0 bad$", text.splitlines()[-1]), text
+    assert re.search(r"^\d+ ok, \d+ warnings?, [1-9]\d* bad$", text.splitlines()[-1]), text
     assert all(f"{fleet_ns}/{f['object']['name']}: " in text for f in here.values()), text
     assert all(fix["command"] in text for f in here.values() for fix in f["fixes"]), text
     assert parse_yaml(ctx, slipway(ctx, "doctor", "-o", "yaml").stdout)["schema"] == said["schema"]
@@ -375,7 +384,8 @@ def test_doctor_for_somebody_with_few_rights(ctx: Context) -> None:
             assert all(allowed) and not m[5], item
         else:
             optional = (m[1], m[2], m[4]) in {("patch", "nodes", "status"), ("create", "events", None), ("list", "events", None),
-                                                 ("delete", "pods", None), ("list", "storageclasses", None)}
+                                                 ("delete", "pods", None), ("list", "storageclasses", None),
+                                                 ("list", "resourcequotas", None), ("get, list", "serviceaccounts", None)}
             assert item["state"] == ("warning" if optional else "bad") and not any(allowed) and m[5] and "ClusterRole" in item["hint"], item
             seen_missing.add((m[1], m[2]))
     assert {("patch", "nodes"), ("watch", "pods"), ("create", "pods"), ("get, list, watch", "poddisruptionbudgets")} <= seen_missing, seen_missing

@@ -61,12 +61,12 @@ class Ended(Exception):
 
 
 class Watcher:
-    """drain_watcher.py beside the tests."""
+    """drain_watcher.py, or another one that is spoken to in the same way, beside the tests."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, script: str = "drain_watcher.py") -> None:
         cert, key = cluster.authority.issue("drain-watcher", ["system:masters"])
         wrapper = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
-        self.process = subprocess.Popen([*wrapper, sys.executable, HERE / "drain_watcher.py", str(cluster.ports[0]), cluster.ca, cert, key],
+        self.process = subprocess.Popen([*wrapper, sys.executable, HERE / script, str(cluster.ports[0]), cluster.ca, cert, key],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.lines: queue.Queue = queue.Queue()
         threading.Thread(target=self.read, daemon=True).start()

@@ -19,7 +19,7 @@ HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 LOCAL, MADE, NEAR = "local", "made", "near"  # StorageClasses: disks that are there; made on demand; the same in one zone alone
 HOLD = "test.slipway.dev/hold"  # a finalizer
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
-LIMIT = "--max-unavailable=1"
+LIMIT, PAIRS = "--max-unavailable=1", "--parallel=2"
 
 
 @dataclass
@@ -164,6 +164,9 @@ class Drawing:
             spec["topologySpreadConstraints"] = [{
                 "maxSkew": 1, "topologyKey": r.choice([HOST, ZONE]), "labelSelector": labels(name),
                 "whenUnsatisfiable": r.choice(["DoNotSchedule", "ScheduleAnyway"])}]
+            for policy in ("nodeTaintsPolicy", "nodeAffinityPolicy"):  # which nodes count: a cordon is a taint
+                if self.chance(0.5, policy):
+                    spec["topologySpreadConstraints"][0][policy] = r.choice(["Honor", "Honor", "Ignore"])
             self.made.features.add("spread")
         elif extra < 0.41 and kind in ("Deployment", "StatefulSet"):
             spec["nodeName"] = r.choice(self.made.nodes)["name"]
@@ -305,7 +308,15 @@ class Drawing:
         made.flags = [f for f, share in (("--force", 0.6), ("--delete-emptydir-data", 0.75)) if r.random() < share]
         if len(made.target) > 1 and self.chance(0.4, "one at a time"):
             made.flags.append(LIMIT)
+        if self.chance(0.4, "many nodes"):
+            self.many(names)
         return made
+
+    def many(self, names: list[str]) -> None:
+        """Nodes that compete for the last places, and for what budgets allow; at times nothing is left beside them."""
+        made = self.made
+        made.target = sorted(self.r.sample(names, self.r.randint(3, len(names))))
+        made.flags = [f for f in made.flags if f != LIMIT] + self.r.choice([[], [], [LIMIT], [PAIRS]])
 
 
 def draw(seed: int, ground: Ground) -> Made:

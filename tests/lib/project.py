@@ -99,6 +99,8 @@ def project_value(kind: str, row: dict, value: object) -> object:
         return moment(value, 6)
     if what == "strs":
         return [v or "" for v in value] or None
+    if what == "ints":
+        return [v or 0 for v in value] or None
     if what == "list":
         keep = FILTERS[row["message"]] if row["filtered"] else lambda _: True
         return [project_fields(kind, row["fields"], v or {}) for v in value if keep(v or {})] or None

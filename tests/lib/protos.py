@@ -70,6 +70,7 @@ FITS: dict[str, set[tuple[str, str]]] = {
     "ptr": {("optional", "*")},
     "list": {("repeated", "*")},
     "strs": {("repeated", "string")},
+    "ints": {("repeated", "int32")},
     "map": {("map", "string")},
     "mapqty": {("map", QUANTITY)},
     "maptime": {("map", META + "Time")},

@@ -102,7 +102,7 @@ def pods(ns: str) -> list[dict]:
 
 
 def workloads(ns: str) -> list[dict]:
-    template = {"metadata": {"labels": LABELS, "annotations": {"a": "b"}}, "spec": pod_spec() | {"hostNetwork": True}}
+    template = {"metadata": {"labels": LABELS, "annotations": {"a": "b"}}, "spec": pod_spec() | {"hostNetwork": True, "serviceAccountName": "default"}}
     common = {"selector": SELECTOR, "template": template, "minReadySeconds": 11}
     pinned = {"selector": SELECTOR, "template": {**template, "spec": pod_spec(gates=False) | {"nodeName": "rich"}}}
     apps = {"apiVersion": "apps/v1"}
@@ -137,7 +137,11 @@ def workloads(ns: str) -> list[dict]:
         jobs | {"metadata": meta("done", ns), "spec": once | {"suspend": False, "completions": 1}, "status": {
             "succeeded": 1, "startTime": WHEN, "completionTime": LATER, "ready": 0, "terminating": 0,
             "conditions": [condition("SuccessCriteriaMet", lastProbeTime=WHEN), condition("Complete", lastProbeTime=WHEN)]}},
-        jobs | {"metadata": meta("asleep", ns), "spec": once | {"suspend": True}},
+        jobs | {"metadata": meta("asleep", ns), "spec": once | {"suspend": True, "managedBy": "example.com/somebody"}},
+        jobs | {"metadata": meta("careful", ns), "spec": {
+            **once, "completionMode": "Indexed", "completions": 3, "backoffLimitPerIndex": 2, "podFailurePolicy": {"rules": [
+                {"action": "FailIndex", "onExitCodes": {"containerName": "main", "operator": "In", "values": [42, 137]}},
+                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}},
     ]
 
 
@@ -206,6 +210,11 @@ def small(ns: str) -> list[dict]:
             "desiredHealthy": 3, "expectedPods": 8, "conditions": [condition("DisruptionAllowed", observedGeneration=1)]}},
         budget | {"metadata": meta("zero", ns), "spec": {"maxUnavailable": 0, "selector": {}}},
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("rich", ns), "data": {"slots": SPOKEN, "empty": ""}},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta("rich", ns)},
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta("rich", ns), "spec": {  # of pods that there are none of
+            "hard": {"pods": "5"}, "scopes": ["Terminating"], "scopeSelector": {"matchExpressions": [
+                {"scopeName": "PriorityClass", "operator": "In", "values": ["nobody"]}]}},
+            "status": {"hard": {"pods": "5"}, "used": {"pods": "0"}}},
         {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta("rich", ns), "spec": {
             "holderIdentity": "host_uuid", "leaseDurationSeconds": 15, "acquireTime": MICRO, "renewTime": LATER_MICRO,
             "leaseTransitions": 0, "strategy": "OldestEmulationVersion", "preferredHolder": "next"}},

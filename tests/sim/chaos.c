@@ -26,12 +26,24 @@ static bool chance(struct prng *r, double share) {
     return (double)(prng_next(r) >> 11) * 0x1p-53 < share;
 }
 
+/* The server is not there, for whatever it is asked. */
+static bool draw_outage(struct kube_call *s) {
+    struct chaos *c = s->chaos;
+    if (loop_now(c->loop) >= c->outage)
+        return false;
+    s->fault = chance(&c->random, 0.5) ? CHAOS_REFUSED : CHAOS_503;
+    s->applied = false;
+    return true;
+}
+
 static void draw(struct kube_call *s) {
     struct chaos *c = s->chaos;
     struct prng *r = &c->random;
     bool write = s->req.kind < CHAOS_WRITES;
     s->fault = -1;
     s->applied = true;
+    if (draw_outage(s))
+        return;
     double share = write ? c->opts.write_faults : c->opts.read_faults;
     /* What is rare meets more, so that each of its faults happens often enough. */
     if (s->req.kind == CHAOS_DELETE_POD || s->req.kind == CHAOS_PATCH_OTHER)
@@ -158,6 +170,23 @@ struct kube_transport *chaos_transport(struct chaos *c) {
 
 void chaos_quiet(struct chaos *c) {
     c->quiet = true;
+    c->opts.slow = false;
+}
+
+void chaos_outage(struct chaos *c, int64_t until) {
+    c->outage = until;
+}
+
+void chaos_freeze(struct chaos *c, bool frozen) {
+    c->frozen = frozen;
+    for (struct kube_call *s = c->calls; s && frozen; s = s->next)
+        s->unread = s->unread ? s->unread : chaos_wall(c);
+    for (struct kube_call *s = c->calls; s && !frozen; s = s->next) {
+        if (s->state == CALL_ANSWERED || s->state == CALL_STREAMING)
+            loop_timer_set(s->timer, 0);
+        if (s->overdue)
+            loop_timer_set(s->limit, 0);
+    }
 }
 
 void chaos_killing(struct chaos *c) {

@@ -19,7 +19,10 @@ enum chaos_kind {
     CHAOS_EVICT,
     CHAOS_DELETE_POD,
     CHAOS_PATCH_NODE,
-    CHAOS_PATCH_STATUS, /* of a node */
+    CHAOS_PATCH_STATUS,      /* of a node */
+    CHAOS_PATCH_SLOTS,       /* the record, or its first one */
+    CHAOS_PATCH_MAINTENANCE, /* its status, or its finalizer */
+    CHAOS_LEASE,             /* of a leader */
     CHAOS_PATCH_OTHER,
     CHAOS_EVENT,
     CHAOS_OTHER, /* any other write */
@@ -53,6 +56,11 @@ struct chaos_counts {
     uint64_t calls[CHAOS_KINDS];
     uint64_t faults[CHAOS_KINDS][CHAOS_FAULTS][2]; /* [1]: carried out */
 };
+
+void chaos_counts_add(struct chaos_counts *to, const struct chaos_counts *from);
+/* Prints them; whether each fault has happened `wanted` times to each kind of write that there
+ * was. */
+bool chaos_table(const struct chaos_counts *c, unsigned wanted);
 
 /* Whether a fault is one that can happen to this kind of call, carried out or not. */
 bool chaos_possible(enum chaos_kind kind, enum chaos_fault fault, bool applied);
@@ -108,11 +116,16 @@ struct chaos *chaos_new(struct loop *loop, struct api *api, struct pace *pace,
 void chaos_free(struct chaos *c);
 struct kube_transport *chaos_transport(struct chaos *c);
 
-/* No new faults from now on; what lags or is silent stays so. */
+/* No new faults from now on, and answers come at once; what lags or is silent stays so. */
 void chaos_quiet(struct chaos *c);
+/* Until that time (of the loop) the server has no connection for it, or nothing but errors. */
+void chaos_outage(struct chaos *c, int64_t until);
 /* Between the two the process dies: what it has under way is carried out later or not at all. */
 void chaos_killing(struct chaos *c);
 void chaos_killed(struct chaos *c);
+
+/* The process is stopped, or goes on: what is on its way to it waits until then. */
+void chaos_freeze(struct chaos *c, bool frozen);
 
 /* The process has been told everything that happened to these objects by this time (wall clock of
  * the world), 0 for nothing: of a resource as a whole ("nodes"), narrowed by what its watches

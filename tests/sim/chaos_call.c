@@ -40,6 +40,7 @@ void chaos_call_free(struct kube_call *s) {
 
 void chaos_call_abandon(struct kube_call *s) {
     s->handler = NULL;
+    s->overdue = false;
     loop_timer_stop(s->limit);
     if (s->quiet)
         loop_timer_stop(s->quiet);
@@ -219,7 +220,7 @@ static void answer(struct kube_call *s) {
 
 /* Brings what is due of a stream; the rest when its time comes. */
 static void pull(struct kube_call *s) {
-    int64_t now = chaos_wall(s->chaos);
+    int64_t now = chaos_wall(s->chaos), made = s->unread ? s->unread : now;
     while (!s->ended) {
         struct str *body = &s->reply.body;
         enum api_pull state = api_stream_pull(s->reply.stream, body);
@@ -227,12 +228,13 @@ static void pull(struct kube_call *s) {
             bool lost = s->silent_at && now >= s->silent_at;
             size_t len = body->len;
             *vec_push(&s->pieces) =
-                (struct piece){now, lost ? INT64_MAX : now + s->lag, str_take(body), len};
+                (struct piece){made, lost ? INT64_MAX : now + s->lag, str_take(body), len};
         }
         if (state == API_WAIT)
             break;
         s->ended = state == API_END;
     }
+    s->unread = 0;
     while (s->pieces.len && s->pieces.p[0].due <= now) {
         struct piece piece = s->pieces.p[0];
         memmove(s->pieces.p, s->pieces.p + 1, --s->pieces.len * sizeof piece);
@@ -277,6 +279,10 @@ static void arrive(struct kube_call *s) {
         chaos_call_free(s);
         return;
     }
+    if (c->frozen && (s->fault == CHAOS_REFUSED || s->fault == CHAOS_RESET)) {
+        s->state = CALL_SILENT; /* it does not hear of that */
+        return;
+    }
     switch (s->fault) {
     case CHAOS_REFUSED:
         finish(s, 0, -ECONNREFUSED, false, "connection refused (injected)");
@@ -311,6 +317,8 @@ void chaos_call_due(void *arg) {
     struct kube_call *s = arg;
     if (s->state == CALL_ON_ITS_WAY)
         arrive(s);
+    else if (s->chaos->frozen)
+        return; /* chaos_freeze() looks again */
     else if (s->state == CALL_ANSWERED)
         answer(s);
     else if (s->state == CALL_STREAMING)
@@ -319,5 +327,8 @@ void chaos_call_due(void *arg) {
 
 void chaos_call_timed_out(void *arg) {
     struct kube_call *s = arg;
+    s->overdue = s->chaos->frozen;
+    if (s->overdue)
+        return;
     finish(s, 0, -ETIMEDOUT, true, "nothing was received in time (injected)");
 }

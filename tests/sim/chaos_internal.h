@@ -42,12 +42,14 @@ struct kube_call {
     bool served; /* `reply` is the server's */
     int64_t served_at;
     int64_t idle;
-    bool *gone; /* set when the call is freed while a callback runs */
+    bool overdue; /* its sender's patience has ended while it was frozen */
+    bool *gone;   /* set when the call is freed while a callback runs */
     /* streams */
     int64_t lag, break_at, silent_at; /* the last two: 0 for never */
     VEC(struct piece) pieces;
     bool ended;
-    bool spoke; /* its first piece has arrived */
+    bool spoke;     /* its first piece has arrived */
+    int64_t unread; /* since when its reader is frozen, and has read nothing of it; 0: it reads */
 };
 
 struct chaos {
@@ -60,8 +62,9 @@ struct chaos {
     struct kube_call *calls;
     uint64_t number;
     unsigned process;
-    bool quiet, killing, kill_wanted;
+    bool quiet, killing, kill_wanted, frozen;
     struct loop_timer *kill_timer;
+    int64_t outage;          /* until then */
     VEC(struct known) known; /* of streams and lists that are over */
 };
 

@@ -8,12 +8,14 @@
 enum { PAGE_ALL = 500 };
 
 /* Whether it shows all objects that it could show: not those of one namespace or with some labels
- * alone, nor a page of several. */
+ * alone, nor a page of several. Of ConfigMaps only the records matter, which have a label. */
 static bool is_whole(const struct kube_call *s) {
     const char *limit = strstr(s->path, "limit=");
     if (strstr(s->path, "fieldSelector=metadata.name"))
         limit = NULL; /* there is one at most */
-    return !s->req.target.ns && !strstr(s->path, "labelSelector=") &&
+    bool records =
+        str_same(s->req.target.resource, "configmaps") && strstr(s->path, "slipway.dev%2Fslots");
+    return (records || (!s->req.target.ns && !strstr(s->path, "labelSelector="))) &&
            !strstr(s->path, "continue=") && (!limit || atoi(limit + strlen("limit=")) >= PAGE_ALL);
 }
 
@@ -36,7 +38,8 @@ static int64_t stream_known(const struct kube_call *s) {
     if (!s->spoke || !s->handler)
         return 0;
     /* What happens in this very moment has not been read from the server yet. */
-    return (s->pieces.len ? s->pieces.p[0].made : chaos_wall(s->chaos)) - MSEC(1);
+    int64_t until = s->unread ? s->unread : chaos_wall(s->chaos);
+    return (s->pieces.len ? MIN_OF(s->pieces.p[0].made, until) : until) - MSEC(1);
 }
 
 void chaos_known_stream(const struct kube_call *s) {

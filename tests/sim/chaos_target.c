@@ -10,6 +10,9 @@ static const char *const kind_words[CHAOS_KINDS] = {
     [CHAOS_DELETE_POD] = "delete pod",
     [CHAOS_PATCH_NODE] = "patch node",
     [CHAOS_PATCH_STATUS] = "patch node status",
+    [CHAOS_PATCH_SLOTS] = "patch slots",
+    [CHAOS_PATCH_MAINTENANCE] = "patch maintenance",
+    [CHAOS_LEASE] = "lease",
     [CHAOS_PATCH_OTHER] = "patch other",
     [CHAOS_EVENT] = "create event",
     [CHAOS_OTHER] = "other write",
@@ -93,6 +96,12 @@ enum chaos_kind chaos_kind(const char *method, const char *path, const struct ch
         return CHAOS_EVICT;
     if (streq(method, "DELETE") && pods)
         return CHAOS_DELETE_POD;
+    if (str_same(t->resource, "configmaps"))
+        return CHAOS_PATCH_SLOTS;
+    if (str_same(t->resource, "leases"))
+        return CHAOS_LEASE;
+    if (str_same(t->resource, "maintenances"))
+        return CHAOS_PATCH_MAINTENANCE;
     if (streq(method, "PATCH"))
         return !nodes                       ? CHAOS_PATCH_OTHER
                : str_same(t->sub, "status") ? CHAOS_PATCH_STATUS

@@ -343,6 +343,9 @@ void oracle_sent(struct oracle *o, const struct chaos_request *req) {
     case CHAOS_PATCH_OTHER:
         check_other_patch(o, req);
         break;
+    case CHAOS_PATCH_SLOTS:
+    case CHAOS_PATCH_MAINTENANCE:
+    case CHAOS_LEASE:
     case CHAOS_OTHER:
         if (!str_same(req->target.resource, "selfsubjectaccessreviews"))
             oracle_blame(o, 2, "%s %s is nothing that a drain does", req->method, req->path);

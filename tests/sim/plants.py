@@ -1,4 +1,4 @@
-"""Tests the oracle of the soak: faults are planted in the drain, one at a time, and each must be found.
+"""Tests the oracles of the soaks: faults are planted in drain and controller, one at a time, and each must be found.
 
     python3 tests/sim/plants.py [--build DIR] [--seeds N] [--list] [NAME ...]
 
@@ -34,6 +34,7 @@ class Plant:
     where: str  # a file, or a directory: the one file in it that has the text
     old: str
     new: str
+    soak: str = "soak"  # the program that has to find it
 
 
 PLANTS = [
@@ -75,7 +76,7 @@ PLANTS = [
           "size_t n = 0, mine = 0;"),
     Plant("uncordons-what-others-hold", ENGINE,
           "if (n)\n"
-          "        write_patch(patch, node, c.before, rest, n);\n"
+          "        write_patch(patch, node, c.before, c.rest, rest, n);\n"
           "    else\n"
           "        write_clearing_patch(patch, node, c.before);",
           "write_clearing_patch(patch, node, false);"),
@@ -93,7 +94,7 @@ PLANTS = [
           "        return true;",
           "if (d || time_is_over(d, n))\n"
           "        return true;"),
-    Plant("no-back-off", ENGINE, "return delay + prng_range(&d->random, 0, delay / 2);", "return 1000;"),
+    Plant("no-back-off", ENGINE, "return action_backoff(&d->random, tries, first, max);", "return 1000;"),
     Plant("ignores-retry-after", "src/exec", ".retry_after = reply->retry_after,", ".retry_after = -1,"),
     Plant("ignores-the-rate", ENGINE,
           "if (rate <= 0)\n"
@@ -140,6 +141,90 @@ PLANTS = [
 ]
 
 
+def fleet(name: str, where: str, old: str, new: str) -> Plant:
+    """A plant that the soak of the controller has to find."""
+    return Plant(name, where, old, new, "soak-fleet")
+
+
+PLANTS += [
+    fleet("takes-one-too-many", ENGINE,
+          "return s->list.len + rest->elsewhere + down >= limit_of(k, rest->members);",
+          "return s->list.len + rest->elsewhere + down > limit_of(k, rest->members);"),
+    fleet("forgets-the-zones", ENGINE, "return k->opts.max_zones && zones >= k->opts.max_zones;", "return false;"),
+    fleet("overwrites-the-record", ENGINE, 'jsonw_kopt(&w, "resourceVersion", k->record.version);', ""),
+    fleet("is-drained-too-early", ENGINE,
+          "if (f->drain != MAINT_DRAIN_DONE || !f->cordoned)", "if (!f->cordoned)"),
+    fleet("tells-one-to-go-that-is-uncordoned", ENGINE,
+          "if (!node->unschedulable || !keeper_is_cordoned(node, slot->id))", "if (0)"),
+    fleet("tells-one-to-go-in-another-boot", ENGINE,
+          "if (!slots_may_go(&k->record.slots, t->node, strna(node->meta.uid), keeper_boot(node)))", "if (0)"),
+    fleet("tells-one-to-go-that-others-hold", ENGINE,
+          "return !keeper_is_upkeep(slot) || (m && m->executor && m->executor->fleetlock);", "return slot || m;"),
+    fleet("operates-again-after-a-crash", ENGINE,
+          "if (phase == MAINT_OPERATING && u->work == MAINT_WORK_NONE)\n"
+          "        f->work = MAINT_WORK_BEGUN;",
+          "if (phase == MAINT_OPERATING && u->work == MAINT_WORK_NONE)\n"
+          "        u->operates = true;"),
+    fleet("confirms-what-is-not-written", ENGINE,
+          "if ((wish && streq(wish->by, SLOTS_BY_CLIENT)) || (slot && slot->state <= SLOT_GRANTED))", "if (0 && wish)"),
+    fleet("takes-any-boot-for-a-new-one", ENGINE,
+          "!str_empty(f->node_boot) && !streq(f->slot->boot, f->node_boot);", "!str_empty(f->node_boot);"),
+    fleet("does-not-wait-for-the-same-boot", ENGINE,
+          "k->now.wall - slot->steady >= k->opts.same_boot;", "k->now.wall - slot->steady >= 0;"),
+    fleet("lifts-the-cordons-of-people", ENGINE,
+          "bool before = c.owner == CORDON_SLIPWAY ? c.before : node->unschedulable;", "bool before = false;"),
+    fleet("cordons-without-reading-again", ENGINE, "h->sure = keeper_want_read(k);", "h->sure = 0;"),
+    fleet("leaves-its-finalizer", ENGINE,
+          "if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)\n"
+          "            write_finalizer(k, u, m, false);",
+          "(void)needed;"),
+    fleet("undoes-what-was-granted-meanwhile", ENGINE, "return f->hasty && f->by_request", "return false && f->by_request"),
+    fleet("commands-a-node-with-pods", ENGINE,
+          "f->crowded = slot->state == SLOT_GRANTED && keeper_late_pod(k, slot->node);", "f->crowded = false;"),
+    fleet("takes-what-it-does-not-know-for-gone", ENGINE,
+          "if (h->left || h->left_action)\n        return h->left;", "if (h || h->left_action)\n        return true;"),
+    fleet("commands-while-all-is-stopped", ENGINE,
+          "f.again && !f.lifted && !f.paused && !f.crowded", "f.again && !f.lifted && !f.crowded"),
+    fleet("never-frees-a-slot", ENGINE, "return f->slot ? MAINT_ACT_FREE : MAINT_ACT_NONE;", "return MAINT_ACT_NONE;"),
+    fleet("takes-its-time-to-answer", ENGINE,
+          "if (k->now.mono >= t->since + limit)", "if (k->now.mono >= t->since + 5 * limit)"),
+    fleet("asks-nobody-again", "src/controller/desk.c",
+          "d->asking.p[i].keeper = NULL;", "continue;"),
+    fleet("does-not-pause-between-tries", ENGINE,
+          "return k->now.mono +\n"
+          "           action_backoff(&k->random, tries, MSEC(RETRY_FIRST_MS), MSEC(RETRY_MAX_MS));", "return k->now.mono + 1000;"),
+    fleet("keeps-what-is-gone", ENGINE,
+          "return u && object_of(k, u) ? u : NULL;", "return u;"),
+    fleet("holds-a-rebooted-drain-for-ever", ENGINE,
+          "(!begun || f->operation == OPERATION_DRAIN);", "!begun;"),
+    fleet("leaves-cordons-of-the-frozen", ENGINE,
+          "if (keeper_is_own_id(k, c.holders[j].id) && (!slot || !streq(slot->id, c.holders[j].id)))", "if (0)"),
+    fleet("loses-the-reads-of-the-deposed", "src/controller/core.c",
+          "cluster_read_done(&c->cluster, action, answer->outcome, answer->message, answer->obj);", ";"),
+    fleet("ends-what-another-policy-holds", "src/controller/policies.c", "return one == k;", "continue;"),
+    fleet("evicts-without-a-cordon", ENGINE,
+          "if (node && keeper_is_cordoned(node, h->id))", "if (node)"),
+    fleet("counts-no-node-that-is-down", ENGINE,
+          "size_t down = k->opts.down_count ? rest->down : 0;", "size_t down = 0;"),
+    fleet("says-that-slots-are-held", ENGINE, "code = keeper_full(k, node, &text);", "code = BLOCKER_MAX_UNAVAILABLE;"),
+    fleet("waits-for-a-slot-without-a-word", ENGINE,
+          "return phase == MAINT_QUEUED && waits_for_slot(k, m, arena, out);", "return false;"),
+    fleet("begins-too-many-at-once", ENGINE, "!keeper_ahead_take(a->ahead, n->node)) {", "0) {"),
+    fleet("begins-after-too-many-failed", ENGINE, "} else if ((size_t)c->failed > s->max_failed) {", "} else if (0) {"),
+    fleet("begins-while-paused", ENGINE, "} else if (stopped || r->paused == 1) {", "} else if (stopped) {"),
+    fleet("begins-while-all-is-stopped", ENGINE, "} else if (stopped || r->paused == 1) {", "} else if (r->paused == 1) {"),
+    fleet("begins-without-a-pause-between", ENGINE,
+          "if (!s->soak || !s->last_done || rs->now.wall >= v->until || !s->next.len) {", "if (s) {"),
+    fleet("is-complete-with-one-that-is-halted", ENGINE,
+          "} else if (c->complete + c->failed == c->total && !s->current.len) {", "} else if (c->complete + c->failed == c->total) {"),
+    fleet("begins-only-once", ENGINE, "bool there = store_get(rs->opts.maintenances, NULL, b->name);", "bool there = false; b->since = rs->now.mono;"),
+    fleet("gives-slots-while-all-is-stopped", ENGINE,
+          "if (!store_synced(k->cluster->nodes) || k->stopped)\n"
+          "        return changed;", "if (!store_synced(k->cluster->nodes))\n return changed;"),
+    fleet("goes-on-while-all-is-stopped", ENGINE, ".paused = k->stopped,", ".paused = false,"),
+]
+
+
 def place(plant: Plant) -> tuple[Path, re.Pattern[str]]:
     """The file that a plant belongs in.  How its text is laid out there does not matter."""
     where = TOP / plant.where
@@ -164,9 +249,16 @@ class Builder:
         self.build, self.out = build, out
         with open(build / "compile_commands.json", encoding="utf-8") as f:
             self.compile = {str((Path(c["directory"]) / c["file"]).resolve()): shlex.split(c["command"]) for c in json.load(f)}
-        commands = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "tests/sim/soak"], check=True,
-                                  capture_output=True, text=True).stdout.splitlines()
-        self.link = shlex.split([c for c in commands if "-o tests/sim/soak " in f"{c} "][-1])
+        self.link: dict[str, list[str]] = {}
+
+    def linking(self, program: str) -> list[str]:
+        """The command that links a program of the build directory."""
+        if program not in self.link:
+            target = f"tests/sim/{program}"
+            commands = subprocess.run(["ninja", "-C", str(self.build), "-t", "commands", target], check=True,
+                                      capture_output=True, text=True).stdout.splitlines()
+            self.link[program] = shlex.split([c for c in commands if f"-o {target} " in f"{c} "][-1])
+        return list(self.link[program])
 
     def soak(self, plant: Plant) -> Path:
         # Beside its original, so that it finds the same headers.
@@ -181,7 +273,7 @@ class Builder:
                 command[command.index(flag) + 1] = str(self.out / f"{plant.name}.d")
         self.call([*command, "-w", f"-I{file.parent}"])
         program = self.out / plant.name
-        link = list(self.link)
+        link = self.linking(plant.soak)
         at = link.index("-o")
         link[at + 1:at + 2] = [str(program), f"{plant.name}.o"]
         # Its functions are there before the library is looked into.
@@ -215,10 +307,12 @@ def check(build: Path, seeds: int, plants: list[Plant], say=print) -> list[str]:
     missed = []
     with tempfile.TemporaryDirectory() as directory:
         builder = Builder(build, Path(directory))
-        healthy = failures(build / "tests" / "sim" / "soak", seeds, 0)
-        if healthy:
-            say(f"# {len(healthy)} of {seeds} seeds fail without any plant")
+        all_healthy = {soak: failures(build / "tests" / "sim" / soak, seeds, 0) for soak in {p.soak for p in plants}}
+        for soak, failed in all_healthy.items():
+            if failed:
+                say(f"# {len(failed)} of {seeds} seeds of {soak} fail without any plant")
         for plant in plants:
+            healthy = all_healthy[plant.soak]
             try:
                 ill = failures(builder.soak(plant), seeds, 0 if healthy else 1)
             except (LookupError, RuntimeError) as e:
@@ -237,7 +331,7 @@ def check(build: Path, seeds: int, plants: list[Plant], say=print) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="plants faults in the drain and lets the soak look for them")
+    parser = argparse.ArgumentParser(description="plants faults in drain and controller and lets the soaks look for them")
     parser.add_argument("--build", type=Path, default=TOP / "build")
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--list", action="store_true")
