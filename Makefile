@@ -4,20 +4,27 @@
 # PREFIX       where `make install` puts things, below DESTDIR
 # T            only tests (or checks) that have this in their name
 # MESON_FLAGS  for a build directory that does not exist yet
+# JOBS         how many suites of `make test-cluster` run beside each other
 # SEEDS        how many of `make soak`
-# PLANTS       of `make soak`: 1 tests the oracle instead, with faults built in
+# SECONDS      of `make chaos`: for so long there are faults
+# NODES        of `make chaos`
+# PLANTS       of `make soak`: 1 tests the oracles instead, with faults built in
 BUILD = build
 PREFIX = /usr/local
 DESTDIR =
 T =
 MESON_FLAGS =
+JOBS = 3
 SEEDS = 1000
 PLANTS =
+SECONDS = 600
+NODES = 50
 
+WHICH =
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false
 PROGRAMS = SLIPWAY='$(abspath $(BUILD))/slipway' PROBE='$(abspath $(BUILD))/tests/cluster/probe'
 
-.PHONY: all test test-asan test-cluster test-fresh fuzz demo bench soak lint format install clean help
+.PHONY: all test test-asan test-cluster test-fresh fuzz demo bench soak chaos lint format install clean help
 all: ready-build ## build the program: build/slipway
 	ninja -C $(BUILD) slipway
 
@@ -28,14 +35,14 @@ ready-%:
 
 test: ready-test ## unit, command line and tool tests; T=pattern picks some
 	ninja -C $(BUILD)
-	@python3 tests/run.py --build $(BUILD) $(T)
+	@python3 tests/run.py --build $(BUILD) $(WHICH) $(T)
 
 test-asan: ## the same with the address and undefined behaviour sanitizers
-	@$(MAKE) --no-print-directory test BUILD=build-asan MESON_FLAGS='$(MESON_FLAGS) $(SANITIZE)'
+	@$(MAKE) --no-print-directory test BUILD=build-asan MESON_FLAGS='$(MESON_FLAGS) $(SANITIZE)' WHICH=--built
 
 test-cluster: ready-test ## tests against a real Kubernetes control plane (needs Go once)
 	ninja -C $(BUILD)
-	@$(PROGRAMS) python3 tests/cluster/run.py $(T)
+	@$(PROGRAMS) python3 tests/cluster/run.py --jobs $(JOBS) $(T)
 
 test-fresh: ## `make demo` and `make test` in a fresh minimal Debian (needs root, debootstrap)
 	@tools/fresh.sh
@@ -50,10 +57,16 @@ bench: ready-test ## measure beside client-go and kubectl (needs Go once); print
 	ninja -C $(BUILD)
 	@$(PROGRAMS) python3 bench/run.py
 
-soak: ready-test ## SEEDS random drains of random clusters under faults, watched by an oracle
-	ninja -C $(BUILD) tests/sim/soak
+soak: ready-test ## SEEDS random clusters under faults, drained and kept by controllers, watched by oracles
+	ninja -C $(BUILD) tests/sim/soak tests/sim/soak-fleet
 	@$(if $(PLANTS),python3 tests/sim/plants.py --build $(BUILD) --seeds $(SEEDS),\
-	    $(BUILD)/tests/sim/soak --seeds $(SEEDS) --jobs $$(nproc) --table)
+	    $(BUILD)/tests/sim/soak --seeds $(SEEDS) --jobs $$(nproc) --table && \
+	    $(BUILD)/tests/sim/soak-fleet --seeds $(SEEDS) --jobs $$(nproc) --table)
+
+chaos: ready-test ## two controllers killed and frozen for SECONDS while the clients of NODES nodes ask
+	ninja -C $(BUILD)
+	@$(PROGRAMS) SLIPWAY_CLUSTER_REQUIRED=1 SLIPWAY_CHAOS_SECONDS=$(SECONDS) SLIPWAY_CHAOS_NODES=$(NODES) \
+	    python3 tests/cluster/run.py --real fleetlock_chaos.killed_and_frozen
 
 lint: ready-lint ## layout, static analysis, layers, scripts; T=pattern picks some checks
 	ninja -C $(BUILD)

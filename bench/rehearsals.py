@@ -265,13 +265,13 @@ class Stage:
 
     def drain(self, nodes: list[str], *more: str) -> tuple[float, list[str]]:
         """Seconds until it was over, or the last pod that could go was gone; and the pods that stayed."""
-        before = {p["metadata"]["name"] for p in self.to_go(nodes)}
+        before, state = {p["metadata"]["name"] for p in self.to_go(nodes)}, self.state()
         mark, begun, started = self.cluster.audit.mark(), time.time(), time.monotonic()
         with open(self.log, "wb") as output:
             process = subprocess.Popen([self.program, "drain", *nodes, *more], env=self.environment(), stdin=subprocess.DEVNULL,
                                        stdout=output, stderr=subprocess.STDOUT)
         try:
-            took = self.watch(process, nodes, started)
+            took = self.watch(process, nodes, started, state)
         finally:
             process.kill()
             process.wait()
@@ -287,19 +287,22 @@ class Stage:
         self.settle()
         return took, left
 
-    def watch(self, process: subprocess.Popen, nodes: list[str], started: float) -> float | None:
-        """How long it ran; None when it was given up."""
-        last, moved = None, time.monotonic()
+    def state(self) -> set[tuple]:
+        return {(p["metadata"]["uid"], p["metadata"].get("deletionTimestamp"), is_ready(p)) for p in self.pods()}
+
+    def watch(self, process: subprocess.Popen, nodes: list[str], started: float, before: set[tuple]) -> float | None:
+        """How long it ran; None when it was given up. There is always something that goes: on a busy machine it is waited for."""
+        last, moved = before, None
         while time.monotonic() - started < PATIENCE:
             try:
                 process.wait(1)
                 return time.monotonic() - started
             except subprocess.TimeoutExpired:
                 pass
-            now = {(p["metadata"]["uid"], p["metadata"].get("deletionTimestamp"), is_ready(p)) for p in self.pods()}
+            now = self.state()
             if now != last:
                 last, moved = now, time.monotonic()
-            elif time.monotonic() - moved > QUIET and self.to_go(nodes):
+            elif moved and time.monotonic() - moved > QUIET and self.to_go(nodes):
                 break
         process.terminate()
         try:

@@ -9,6 +9,7 @@
 - Steps of a drain (bench/steps.py): what an event costs with 50, 500 and 5,000 nodes under way, without a server.
 - Plans and answers of why (bench/plans.py): 5,000 nodes with 150,000 pods, without a server; plans beside their lower bound.
 - Drains (bench/drain.py): one node and twenty, slow pods and instant ones, by kubectl and by Slipway in turns.
+- FleetLock (bench/fleetlock.py): requests a second of the controller with 1,000 nodes and 30,000 pods, and what it takes.
 - Rehearsals (bench/rehearsals.py): what `slipway rehearse` says of twenty drains, and what then happens.
 - The start of `slipway version` and of `kubectl version --client`, in turns.
 - The size of the stripped program.
@@ -34,8 +35,10 @@ from pathlib import Path
 
 import load
 import drain
+import fleetlock
 import plans
 import rehearsals
+import rollouts
 import steps
 from agree import disagreements
 from measure import Held, HoldFailed, hold, start_times
@@ -45,7 +48,7 @@ from binaries import CONTROL_PLANE, SKIP_STATUS, Binaries, BuildFailed, Unavaila
 from process import ClusterError, Died
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("hold", "lists", "sim", "steps", "plan", "drain", "rehearse", "start", "size")
+PARTS = ("hold", "lists", "sim", "steps", "plan", "drain", "fleetlock", "rollout", "rehearse", "start", "size")
 IN_PROCESS = {"sim", "steps", "plan", "size"}  # need nobody else's program
 GO, GO_TRANSFORM, SLIPWAY = "client-go", "client-go, no managedFields", "slipway"
 
@@ -101,7 +104,7 @@ class Bench:
     def run(self) -> int:
         parts = {"hold": ("holding a large cluster", self.holding), "lists": ("lists of pods", self.listing),
                  "sim": ("simulating", self.simulating), "steps": ("steps of a drain", self.stepping), "plan": ("plans", self.planning),
-                 "drain": ("draining", self.draining), "rehearse": ("rehearsing", self.rehearsing),
+                 "drain": ("draining", self.draining), "fleetlock": ("FleetLock", self.locking), "rollout": ("a rollout", self.rolling), "rehearse": ("rehearsing", self.rehearsing),
                  "start": ("start", self.starting), "size": ("size", self.size)}
         chosen = self.arguments.only or list(parts)
         if not set(chosen) <= IN_PROCESS:
@@ -253,6 +256,24 @@ class Bench:
         self.numbers["drain"] = {part: [run.numbers() for run in runs] for part, runs in found.items()}
         self.figures += [at_most(v.name, v.value, v.unit, v.most) for v in drain.verdicts(found)]
 
+    def locking(self) -> None:
+        a = self.arguments
+        with load.load_cluster(binaries=self.binaries) as cluster:
+            say(f"filling a cluster with {a.nodes} nodes and {a.apps * a.replicas} pods")
+            load.fill(cluster, a.nodes, a.apps, a.replicas, say=lambda text: say(f"  {text}"))
+            found = fleetlock.measure(cluster, self.slipway, self.slipway.parent / "bench" / "ask", a.requests, lambda text: say(f"  {text}"))
+        print(table(fleetlock.rows(found)) + "\n", flush=True)
+        self.numbers["fleetlock"] = asdict(found)
+        self.figures += [Figure(v.name, v.value, v.unit, v.bound, v.met) for v in fleetlock.verdicts(found)]
+
+    def rolling(self) -> None:
+        self.binaries.need(*CONTROL_PLANE)
+        say("a rollout of many nodes: this takes minutes")
+        found = rollouts.measure(self.binaries, self.slipway, self.arguments.rollout_nodes, lambda text: say(f"  {text}"))
+        print(table(rollouts.rows(found)) + "\n", flush=True)
+        self.numbers["rollout"] = asdict(found) | {"ratio": found.ratio}
+        self.figures.append(at_most("rollout, time / the planner's lower bound", found.ratio, "x", rollouts.MOST))
+
     def rehearsing(self) -> None:
         if not drain.has_drain(self.slipway):
             raise HoldFailed(f"{self.slipway} has no verb drain")
@@ -303,6 +324,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each holder")
     parser.add_argument("--settle", type=float, default=15, metavar="SECONDS", help="watching before rest is measured")
     parser.add_argument("--drains", type=int, default=1, metavar="N", help="runs of each drain")
+    parser.add_argument("--requests", type=int, default=20000, metavar="N", help="to FleetLock, of each kind")
+    parser.add_argument("--rollout-nodes", type=int, default=200, metavar="N", help="of the rollout")
     parser.add_argument("--starts", type=int, default=40, metavar="N", help="runs of each start")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

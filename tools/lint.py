@@ -55,7 +55,8 @@ class Tree:
         for entry in entries:
             path = Path(os.path.normpath(Path(entry["directory"]) / entry["file"]))
             if path.is_relative_to(ROOT):
-                found[path.relative_to(ROOT)] = shlex.split(entry["command"])
+                words = shlex.split(entry["command"])
+                found[path.relative_to(ROOT)] = words[1:] if Path(words[0]).name == "ccache" else words
         return found
 
 
@@ -97,6 +98,13 @@ def closure(path: Path) -> list[Path]:
     return found
 
 
+def system_headers() -> str:
+    """The versions of the packages that headers outside of the tree come from; nothing where there is no dpkg."""
+    if not shutil.which("dpkg-query"):
+        return ""
+    return subprocess.run(["dpkg-query", "-W", "*-dev"], capture_output=True, text=True).stdout
+
+
 # --- the checks: each returns its complaints ---
 
 
@@ -108,12 +116,16 @@ def check_format(tree: Tree) -> list[str]:
 def check_tidy(tree: Tree) -> list[str]:
     """clang-tidy and the clang compiler's own warnings (.clang-tidy)."""
     commands = tree.commands()
-    good = tree.build / "lint-tidy"  # an empty file for each (source, headers, settings) that had no complaint
-    good.mkdir(exist_ok=True)
-    settings = [run_version("clang-tidy"), *sorted((ROOT / f).read_text() for f in tree.files if f.name == ".clang-tidy")]
+    # An empty file for each source that had no complaint, named by all that clang-tidy looks at, wherever the tree lies.
+    good = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slipway" / "tidy"
+    good.mkdir(parents=True, exist_ok=True)
+    settings = [run_version("clang-tidy"), system_headers(),
+                *sorted((ROOT / f).read_text() for f in tree.files if f.name == ".clang-tidy")]
 
     def tidy(f: Path) -> str:
-        key = hashlib.sha256(repr((settings, commands[f], [(p, p.read_bytes()) for p in closure(ROOT / f)])).encode())
+        looked_at = [(p.relative_to(ROOT), p.read_bytes()) for p in closure(ROOT / f)]
+        words = [word.replace(str(ROOT), "") for word in commands[f]]
+        key = hashlib.sha256(repr((settings, words, looked_at)).encode())
         stamp = good / key.hexdigest()
         if stamp.exists():
             return ""
