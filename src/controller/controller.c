@@ -156,7 +156,7 @@ static void on_timer(void *arg) {
     watch_pods(c);
     warn_refused(c);
     int64_t next = MIN_OF(core_next(c->core), desk_next(c->desk));
-    if (c->stopped && !c->under_way && next > loop_now(c->client->loop)) {
+    if (c->stopped && !c->under_way && !core_owes(c->core) && next > loop_now(c->client->loop)) {
         leave(c);
         return;
     }

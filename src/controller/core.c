@@ -356,6 +356,15 @@ void core_follow(struct core *c) {
     end_lead(c);
 }
 
+bool core_owes(const struct core *c) {
+    for (size_t i = 0; i < policies_len(c->policies); i++) {
+        const struct keeper *k = policies_at(c->policies, i)->keeper;
+        if (k && keeper_owes(k))
+            return true;
+    }
+    return false;
+}
+
 void core_hold(struct core *c) {
     tell(c, &(struct core_event){.what = CORE_HOLD});
     c->held = true;

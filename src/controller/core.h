@@ -83,6 +83,8 @@ void core_check_input(struct core *c, enum check_source_id source, const struct 
 void core_operated(struct core *c, const char *maintenance, const char *failure);
 void core_lead(struct core *c, int32_t fence);
 void core_follow(struct core *c);
+/* Whether it was told how an operation has ended, and what comes of that is not written yet. */
+bool core_owes(const struct core *c);
 /* No further operation is begun: whoever carries them out ends when those that were are over. */
 void core_hold(struct core *c);
 /* Forgets everything but the stores, as if it had just been started: the truth is in them. */

@@ -165,6 +165,8 @@ void keeper_cancel(struct keeper *k, uint64_t ticket);
 
 /* Whoever carries it out has come to an end; `failure`: why it failed, NULL: it did not. */
 void keeper_operated(struct keeper *k, const char *name, const char *failure);
+/* Whether what comes of that is still to be written, or to be seen to be. */
+bool keeper_owes(const struct keeper *k);
 
 /* Whether its slot is one of these. */
 bool keeper_holds_for(const struct keeper *k, const struct maintenance *m);

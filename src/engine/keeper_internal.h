@@ -81,6 +81,7 @@ struct upkeep {
     bool operates;        /* it is to be begun, once its phase is written */
     uint64_t sure;        /* the read of the record after which it may be; 0: none yet */
     struct pod_list list; /* the same: of the pods on its node */
+    bool unwritten; /* it was told how it has ended, and what comes of that is not written yet */
     char *failure;
     char *why; /* of `told` */
     unsigned tries;

@@ -456,6 +456,7 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
         return;
     }
     if (maint_ended(phase)) {
+        u->unwritten = false;
         bool needed = k->opts.needed && k->opts.needed(k->opts.arg, m);
         if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)
             write_finalizer(k, u, m, false);
@@ -476,6 +477,7 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
         write_way(k, u, m, way, &f);
         return;
     }
+    u->unwritten = false; /* or nothing comes of it */
     if (f.again && f.cancelled) { /* nobody begins it any more; somebody may have, before */
         u->operates = false;
         u->work = MAINT_WORK_NONE;
@@ -663,7 +665,15 @@ void keeper_operated(struct keeper *k, const char *name, const char *failure) {
     if (!u)
         return;
     u->work = failure ? MAINT_WORK_FAILED : MAINT_WORK_DONE;
+    u->unwritten = true;
     if (failure)
         str_replace(&u->failure, failure);
     keeper_stir(k);
+}
+
+bool keeper_owes(const struct keeper *k) {
+    for (size_t i = 0; i < k->upkeeps.len; i++)
+        if (k->upkeeps.p[i]->unwritten && object_of(k, k->upkeeps.p[i]))
+            return true;
+    return false;
 }

@@ -292,6 +292,33 @@ static void an_operation_that_fails_halts(void **state) {
     assert_int_equal(operations(w, "m1"), 1);
 }
 
+/* Also when its picture of the Maintenance is old: whoever is about to end waits for it. */
+static void what_comes_of_an_operation_is_owed_until_it_is_written(void **state) {
+    struct kw *w = *state;
+    operating(w);
+    assert_false(keeper_owes(w->r[0].k));
+    w->r[0].late[KW_UPKEEPS] = true;
+    kw_edit(w, &kind_maintenance, NULL, "m1", "{'metadata':{'labels':{'a':'b'}}}");
+    keeper_operated(w->r[0].k, "m1", "the plug does not answer");
+    kw_settle(w); /* written over what it has not seen: refused */
+    assert_in(w, "m1", "Operating");
+    assert_true(keeper_owes(w->r[0].k));
+    w->r[0].late[KW_UPKEEPS] = false;
+    kw_pass(w, SEC(2));
+    assert_in(w, "m1", "Halted");
+    assert_false(keeper_owes(w->r[0].k));
+}
+
+/* Nothing is written then: whether its node goes is seen there. */
+static void nothing_is_owed_of_an_operation_that_has_succeeded(void **state) {
+    struct kw *w = *state;
+    operating(w);
+    keeper_operated(w->r[0].k, "m1", NULL);
+    kw_settle(w);
+    assert_in(w, "m1", "Operating");
+    assert_false(keeper_owes(w->r[0].k));
+}
+
 static void an_operation_that_shows_nothing_halts(void **state) {
     struct kw *w = *state;
     operating(w);
@@ -953,6 +980,8 @@ int main(void) {
         KEEPER_TEST(several_objects_that_are_torn_away),
         KEEPER_TEST(an_object_that_is_made_anew_has_nothing_of_the_old_one),
         KEEPER_TEST(an_operation_that_fails_halts),
+        KEEPER_TEST(what_comes_of_an_operation_is_owed_until_it_is_written),
+        KEEPER_TEST(nothing_is_owed_of_an_operation_that_has_succeeded),
         KEEPER_TEST(an_operation_that_shows_nothing_halts),
         KEEPER_TEST(a_node_that_reboots_after_all),
         KEEPER_TEST(retry_does_it_once_more),
