@@ -65,23 +65,18 @@ static void soon(struct controller *c) {
 
 /* --- steps --- */
 
-static bool is_worked_on(const struct controller *c, const char *node) {
-    for (size_t i = 0; i < policies_len(core_policies(c->core)); i++) {
-        struct keeper *k = policies_at(core_policies(c->core), i)->keeper;
-        struct drain *drain = k ? keeper_drain(k) : NULL;
-        if (k && (keeper_needs_pods(k, node) || (drain && drain_node(drain, node))))
-            return true;
-    }
-    return false;
-}
-
 static void unwatch_idle(void *arg, const char *node) {
-    struct controller *c = arg;
-    if (!is_worked_on(c, node))
+    const struct controller *c = arg;
+    if (!core_needs_pods(c->core, node))
         feeds_unwatch(c->feeds, node);
 }
 
-/* The pods of those that hold a slot are watched, of nobody else. */
+static void watch_ahead(void *arg, const char *node) {
+    const struct controller *c = arg;
+    feeds_watch(c->feeds, node);
+}
+
+/* The pods of those that hold a slot are watched, and of a few that come next in a rollout. */
 static void watch_pods(struct controller *c) {
     for (size_t i = 0; i < policies_len(core_policies(c->core)); i++) {
         const struct keeper *k = policies_at(core_policies(c->core), i)->keeper;
@@ -90,6 +85,7 @@ static void watch_pods(struct controller *c) {
             if (keeper_needs_pods(k, s->list.p[j].node))
                 feeds_watch(c->feeds, s->list.p[j].node);
     }
+    core_each_ahead(c->core, watch_ahead, c);
     feeds_each(c->feeds, unwatch_idle, c);
 }
 

@@ -16,12 +16,6 @@ struct ear {
     struct store *store;
 };
 
-/* What was last said of a node. */
-struct watched {
-    char *node;
-    bool yes;
-};
-
 struct core {
     struct core_opts opts;
     struct cluster cluster;
@@ -36,8 +30,8 @@ struct core {
     bool ready;
     bool held;             /* no further operation is begun */
     bool policies_changed; /* or the records of slots */
-    VEC(struct watched) watched;
-    char *deposed; /* why, to be told when nothing is under way any more */
+    VEC(char *) watched;   /* nodes whose pods were said to be, when last asked */
+    char *deposed;         /* why, to be told when nothing is under way any more */
     core_listen_fn *listen;
     void *listen_arg;
 };
@@ -96,13 +90,17 @@ static bool on_watched(void *arg, const char *node) {
     struct core *c = arg;
     bool yes = c->opts.watched(c->opts.arg, node);
     size_t i = 0;
-    while (i < c->watched.len && !streq(c->watched.p[i].node, node))
+    while (i < c->watched.len && !streq(c->watched.p[i], node))
         i++;
-    if (i == c->watched.len)
-        *vec_push(&c->watched) = (struct watched){xstrdup(node), false};
-    if (c->watched.p[i].yes != yes)
+    bool was = i < c->watched.len;
+    if (was != yes)
         tell(c, &(struct core_event){.what = CORE_WATCHED, .name = node, .yes = yes});
-    c->watched.p[i].yes = yes;
+    if (yes && !was) {
+        *vec_push(&c->watched) = xstrdup(node);
+    } else if (was && !yes) {
+        free(c->watched.p[i]);
+        c->watched.p[i] = c->watched.p[--c->watched.len];
+    }
     return yes;
 }
 
@@ -314,6 +312,7 @@ static void begin_lead(struct core *c) {
                                                        .maps = c->stores.maps,
                                                        .ns = c->opts.ns,
                                                        .note = on_rollout_note,
+                                                       .watched = on_watched,
                                                        .arg = c,
                                                        .seed = c->opts.seed});
     c->standing = standing_new(&(struct standing_opts){.policies = c->policies,
@@ -354,6 +353,21 @@ void core_follow(struct core *c) {
     c->leads = false;
     policies_follow(c->policies);
     end_lead(c);
+}
+
+bool core_needs_pods(const struct core *c, const char *node) {
+    for (size_t i = 0; i < policies_len(c->policies); i++) {
+        struct keeper *k = policies_at(c->policies, i)->keeper;
+        struct drain *drain = k ? keeper_drain(k) : NULL;
+        if (k && (keeper_needs_pods(k, node) || (drain && drain_node(drain, node))))
+            return true;
+    }
+    return c->rollouts && rollouts_needs_pods(c->rollouts, node);
+}
+
+void core_each_ahead(const struct core *c, void (*fn)(void *arg, const char *node), void *arg) {
+    if (c->rollouts)
+        rollouts_each_ahead(c->rollouts, fn, arg);
 }
 
 bool core_owes(const struct core *c) {
@@ -406,7 +420,7 @@ static void make_policies(struct core *c) {
 
 static void forget_watched(struct core *c) {
     for (size_t i = 0; i < c->watched.len; i++)
-        free(c->watched.p[i].node);
+        free(c->watched.p[i]);
     vec_done(&c->watched);
 }
 

@@ -75,6 +75,10 @@ void core_ask(struct core *c, uint64_t ticket, const char *name, enum keeper_que
               struct now now);
 void core_cancel(struct core *c, uint64_t ticket);
 void core_checks_changed(struct core *c);
+/* Whether the pods of that node have to be known, and the nodes ahead of their turn of which they
+ * have to be; see rollouts_each_ahead(). */
+bool core_needs_pods(const struct core *c, const char *node);
+void core_each_ahead(const struct core *c, void (*fn)(void *arg, const char *node), void *arg);
 /* What the checks go by is not the core's: of these it does nothing but tell who listens. A change
  * of what was read of a source, before it is made; and what the world says of it from now on. */
 void core_check_store(struct core *c, enum check_source_id source, const struct store *s,

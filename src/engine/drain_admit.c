@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/budget.h"
+#include "engine/contention.h"
 #include "engine/drain_internal.h"
-#include "engine/guard.h"
-#include "engine/podrole.h"
 
 static bool is_out(const struct dnode *n) {
     return n->pub.phase != DRAIN_WAITING && !drain_ended(n->pub.phase);
@@ -57,109 +55,18 @@ bool drain_zone_differs(const struct node *a, const struct node *b) {
 
 /* --- who gets in whose way --- */
 
-enum {
-    CANDIDATES = 50, /* looked at for one admission: enough to find one that is in nobody's way */
-    LAST = 1 << 20,  /* more conflicts than there are */
-};
-
-/* How many of a budget's disruptions the nodes at work want. */
-struct want {
-    const struct pdb *pdb;
-    unsigned pods;
-};
-
-static uint32_t hash_pdb(const struct pdb *pdb) {
-    return hash_bytes(&pdb, sizeof pdb);
-}
-
-static uint32_t want_hash(const void *entry) {
-    return hash_pdb(((const struct want *)entry)->pdb);
-}
-
-static bool want_equal(const void *entry, const void *pdb) {
-    return ((const struct want *)entry)->pdb == pdb;
-}
-
-static const struct htab_ops want_ops = {want_hash, want_equal};
-
-static struct want *want_of(struct htab *wants, const struct pdb *pdb) {
-    struct want *w = htab_find(wants, hash_pdb(pdb), pdb);
-    if (w)
-        return w;
-    w = xnew(struct want);
-    w->pdb = pdb;
-    htab_insert(wants, w);
-    return w;
-}
-
-static void wants_done(struct htab *wants) {
-    void *w;
-    for (uint32_t i = 0; (w = htab_next(wants, &i));)
-        free(w);
-    htab_done(wants);
-}
-
-/* Adds what the node's pods want. */
-static void count(struct drain *d, const struct dnode *n, struct htab *wants) {
-    size_t pods;
-    const struct pod *const *list = cluster_pods_on(d->cluster, n->pub.name, &pods);
-    for (size_t i = 0; i < pods; i++) {
-        size_t k;
-        if (pod_role(list[i]) != POD_MOVES || !budget_is_asked(list[i]))
-            continue;
-        const struct pdb *const *pdbs = pdbs_of_pod(d->cluster->pdbs, list[i], &k);
-        if (k == 1)
-            want_of(wants, pdbs[0])->pods++;
-    }
-}
-
-/* How many of its pods would have to wait for budgets that nodes at work use up. */
-static unsigned conflicts(struct drain *d, const struct dnode *n, const struct htab *out) {
-    struct htab mine;
-    const struct want *m;
-    unsigned in_the_way = 0;
-    htab_init(&mine, &want_ops);
-    count(d, n, &mine);
-    for (uint32_t i = 0; (m = htab_next(&mine, &i));) {
-        const struct want *o = htab_find(out, hash_pdb(m->pdb), m->pdb);
-        unsigned allowed = (unsigned)MAX_OF(m->pdb->allowed, 0);
-        unsigned taken = o ? o->pods : 0;
-        unsigned free_now = allowed > taken ? allowed - taken : 0;
-        if (taken && m->pods > free_now)
-            in_the_way += m->pods - free_now;
-    }
-    wants_done(&mine);
-    return in_the_way;
-}
-
-/* Some pod of it can never be evicted, so that it would keep its place for ever. */
-static bool is_hopeless(struct drain *d, const struct dnode *n) {
-    size_t pods;
-    const struct pod *const *list = cluster_pods_on(d->cluster, n->pub.name, &pods);
-    for (size_t i = 0; !d->opts.disable_eviction && i < pods; i++) {
-        size_t k;
-        if (pod_role(list[i]) != POD_MOVES || !budget_is_asked(list[i]))
-            continue;
-        const struct pdb *const *pdbs = pdbs_of_pod(d->cluster->pdbs, list[i], &k);
-        enum budget_verdict v = budget_for_pod(list[i], pdbs, k);
-        if (v == BUDGET_NEVER && guard_of_pod(list[i], pdbs, k))
-            continue; /* its operator lets go */
-        if (v == BUDGET_NEVER || v == BUDGET_MULTIPLE || v == BUDGET_FAILED)
-            return true;
-    }
-    return false;
-}
+enum { CANDIDATES = 50 }; /* looked at for one admission: enough to find one in nobody's way */
 
 /* `any`: in their order, whoever is in whose way. */
-static struct dnode *choose(struct drain *d, const struct htab *out, const struct zones *zones,
-                            bool any) {
+static struct dnode *choose(struct drain *d, const struct contention *out,
+                            const struct zones *zones, bool any) {
     struct dnode *best = NULL;
     unsigned least = 0, seen = 0;
     for (size_t i = 0; i < d->nodes.len && seen < CANDIDATES; i++) {
         struct dnode *n = d->nodes.p[i];
         if (n->pub.phase != DRAIN_WAITING || zone_full(d, zones, n) || !drain_gate_open(d, n))
             continue;
-        unsigned c = any ? 0 : conflicts(d, n, out) + (is_hopeless(d, n) ? LAST : 0);
+        unsigned c = any ? 0 : contention_of(out, n->pub.name, !d->opts.disable_eviction);
         seen++;
         if (!best || c < least) {
             best = n;
@@ -215,13 +122,13 @@ static void say_why(struct drain *d, unsigned out, unsigned limit) {
 
 /* As many as there is room for. */
 static void fill(struct drain *d, unsigned limit, unsigned *out) {
-    struct htab wants;
+    struct contention wants;
     struct zones zones = VEC_INIT;
     struct dnode *n;
-    htab_init(&wants, &want_ops);
+    contention_init(&wants, d->cluster);
     for (size_t i = 0; i < d->nodes.len; i++)
         if (is_out(d->nodes.p[i])) {
-            count(d, d->nodes.p[i], &wants);
+            contention_add(&wants, d->nodes.p[i]->pub.name);
             zone_goes(&zones, zone_of(d, d->nodes.p[i]));
         }
     bool any = d->opts.in_order || limit >= d->nodes.len;
@@ -231,11 +138,11 @@ static void fill(struct drain *d, unsigned limit, unsigned *out) {
         if (!n)
             break;
         begin(d, n);
-        count(d, n, &wants);
+        contention_add(&wants, n->pub.name);
         zone_goes(&zones, zone_of(d, n));
         ++*out;
     }
-    wants_done(&wants);
+    contention_done(&wants);
     vec_done(&zones);
 }
 

@@ -202,8 +202,10 @@ struct keeper_ahead *keeper_ahead_new(struct keeper *k);
 void keeper_ahead_free(struct keeper_ahead *a);
 /* This one is about to take one, whether there is room or not. */
 void keeper_ahead_count(struct keeper_ahead *a, const struct node *node);
-/* Whether it would get one; it is counted then. */
-bool keeper_ahead_take(struct keeper_ahead *a, const struct node *node);
+/* Whether it would get one. */
+bool keeper_ahead_may(const struct keeper_ahead *a, const struct node *node);
+/* Calls `fn` for each that holds one, or is about to take one. */
+void keeper_ahead_each(const struct keeper_ahead *a, keeper_out_fn *fn, void *arg);
 /* Nodes that are being drained, or were: see engine/drain.h. NULL when this one does not lead. */
 struct drain *keeper_drain(struct keeper *k);
 /* The boot of a node; of one that does not tell, all are the same, until it does. */

@@ -526,9 +526,11 @@ void keeper_ahead_count(struct keeper_ahead *a, const struct node *node) {
     count_taken(&a->census, node, counted_as(a->k, node));
 }
 
-bool keeper_ahead_take(struct keeper_ahead *a, const struct node *node) {
-    if (!keeper_is_member(a->k, node) || !may_take(a->k, &a->slots, &a->census, node))
-        return false;
-    keeper_ahead_count(a, node);
-    return true;
+bool keeper_ahead_may(const struct keeper_ahead *a, const struct node *node) {
+    return keeper_is_member(a->k, node) && may_take(a->k, &a->slots, &a->census, node);
+}
+
+void keeper_ahead_each(const struct keeper_ahead *a, keeper_out_fn *fn, void *arg) {
+    for (size_t i = 0; i < a->slots.list.len; i++)
+        fn(arg, a->slots.list.p[i].node);
 }

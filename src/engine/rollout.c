@@ -69,6 +69,8 @@ static void roll_free(struct roll *roll) {
     for (size_t i = 0; i < roll->begun.len; i++)
         begun_done(&roll->begun.p[i]);
     vec_done(&roll->begun);
+    rollout_turn_forget(roll);
+    vec_done(&roll->ahead);
     free(roll->name);
     free(roll->uid);
     free(roll->version);
@@ -163,6 +165,11 @@ static struct ahead *ahead_of(struct rollouts *rs, struct keeper *keeper) {
     return a;
 }
 
+bool rollout_has_slot(struct rollouts *rs, const struct survey_node *n) {
+    const struct ahead *a = ahead_of(rs, n->keeper);
+    return a->ahead && keeper_ahead_may(a->ahead, n->node);
+}
+
 static void aheads_done(struct rollouts *rs) {
     for (size_t i = 0; i < rs->aheads.len; i++)
         keeper_ahead_free(rs->aheads.p[i].ahead);
@@ -252,22 +259,26 @@ static void begin(struct rollouts *rs, struct roll *roll, const struct rollout *
 
 /* As many as there are slots for. Whether all that wait were begun. */
 static bool begin_next(struct rollouts *rs, struct roll *roll, const struct rollout *r,
-                       const struct rollout_survey *s) {
+                       struct rollout_survey *s) {
+    struct rollout_turn turn;
+    struct survey_node *n;
     bool all = true;
     if (roll->not_before > rs->now.mono) {
         wake(rs, roll->not_before);
         return false;
     }
-    for (size_t i = 0; i < s->next.len; i++) {
-        const struct survey_node *n = &s->next.p[i];
-        struct ahead *a = ahead_of(rs, n->keeper);
-        if (!a->ahead || !keeper_ahead_take(a->ahead, n->node)) {
-            all = false;
-            continue;
-        }
+    rollout_turn_init(&turn, rs);
+    while ((n = rollout_turn_next(rs, roll, s, &turn))) {
+        keeper_ahead_count(ahead_of(rs, n->keeper)->ahead, n->node);
+        rollout_turn_taken(&turn, n);
         begin(rs, roll, r, n->node);
         tell(rs, roll, REASON_NODE_BEGUN, "begins with node %s", n->node->meta.name);
     }
+    if (turn.until)
+        wake(rs, turn.until);
+    rollout_turn_done(&turn);
+    for (size_t i = 0; i < s->next.len; i++)
+        all &= s->next.p[i].begun;
     return all;
 }
 
@@ -333,8 +344,10 @@ static void tell_done(struct rollouts *rs, struct roll *roll, const struct rollo
 static void step(struct rollouts *rs, struct roll *roll, const struct rollout *r) {
     struct rollout_survey s;
     struct rollout_verdict v;
-    if (r->meta.deleted || str_same(r->phase, "Complete"))
+    if (r->meta.deleted || str_same(r->phase, "Complete")) {
+        rollout_turn_forget(roll);
         return;
+    }
     see_begun(rs, roll);
     rollout_survey(rs, roll, r, &s);
     tell_done(rs, roll, &s);
@@ -344,6 +357,7 @@ static void step(struct rollouts *rs, struct roll *roll, const struct rollout *r
     bool unsure = v.begins && s.next.len && !roll->sure;
     if (v.begins && !unsure && begin_next(rs, roll, r, &s))
         v.waits = v.waits && !blocker_is_turn(v.wait.code);
+    rollout_turn_look(rs, roll, r, &s, v.begins);
     if (v.until)
         wake(rs, rs->now.mono + (v.until - rs->now.wall));
     write_status(rs, roll, r, &s, &v, unsure);

@@ -5,6 +5,9 @@
  *  - while it is paused;
  *  - for a while after each node (soak).
  *
+ * Nodes come in the order of their names; of the next few that one is begun which is least in the
+ * way of those that are out already (rollout_turn.c).
+ *
  * Has no memory of its own: which nodes are under way is told by the Maintenances that have the
  * Rollout for their owner, whose names are made of the two, so that whoever leads next goes on from
  * there. Those that have ended are in the Rollout's status as well, by name: a Maintenance that
@@ -51,6 +54,8 @@ struct rollouts_opts {
     /* How many policies have that node, and one of them. */
     size_t (*policy)(void *arg, const struct node *node, struct rollout_policy *out);
     void (*note)(void *arg, const struct rollout_note *note);
+    /* Whether the pods of that node are known; NULL: nodes are begun in their order. */
+    bool (*watched)(void *arg, const char *node);
     void *arg;
     uint64_t seed;
 };
@@ -64,6 +69,12 @@ void rollouts_poke(struct rollouts *rs, const struct kind *kind, const struct ob
 void rollouts_step(struct rollouts *rs, struct now now, struct actions *out);
 bool rollouts_answer(struct rollouts *rs, uint64_t action, const struct answer *a, struct now now);
 int64_t rollouts_next(const struct rollouts *rs);
+
+/* The nodes whose pods it has to know, and whether that is one: a few of those that come next are
+ * looked at before one of them is begun. */
+bool rollouts_needs_pods(const struct rollouts *rs, const char *node);
+void rollouts_each_ahead(const struct rollouts *rs, void (*fn)(void *arg, const char *node),
+                         void *arg);
 
 /* Whether nobody needs an ended Maintenance any more: its Rollout, of that store, has written down
  * how it ended, or it has none. */

@@ -5,6 +5,7 @@
 #include "base/nodeset.h"
 #include "base/prng.h"
 #include "base/timefmt.h"
+#include "engine/contention.h"
 #include "engine/own_status.h"
 #include "engine/rollout.h"
 
@@ -26,6 +27,8 @@ struct roll {
     int64_t not_before, status_at; /* monotonic */
     char *told;                    /* the reason that was told last */
     int32_t done;                  /* nodes that it was told of; -1: it was not looked at yet */
+    VEC(char *) ahead;             /* nodes whose pods are to be known */
+    int64_t look_since;            /* monotonic: those of some are waited for; 0: they are not */
 };
 
 /* What a policy's slots would bear. */
@@ -53,6 +56,8 @@ struct survey_node {
     bool broken, control_plane;
     const char *zone;
     size_t rank; /* by name */
+    bool begun;
+    bool full; /* there is no slot for it */
 };
 
 struct rollout_survey {
@@ -103,6 +108,26 @@ void rollout_verdict_done(struct rollout_verdict *v);
 bool rollout_status(const struct rollouts *rs, const struct rollout *r,
                     const struct rollout_survey *s, const struct rollout_verdict *v,
                     struct str *body, bool *urgent);
+
+/* rollout_turn.c: which of them is next */
+struct rollout_turn {
+    struct contention out; /* of what is out; once `counted` */
+    bool counted;
+    int64_t
+        until; /* monotonic: nobody is, until the pods of some are known, or it is that late; 0 */
+};
+void rollout_turn_init(struct rollout_turn *t, const struct rollouts *rs);
+void rollout_turn_done(struct rollout_turn *t);
+/* NULL: nobody now, see `until`. */
+struct survey_node *rollout_turn_next(struct rollouts *rs, struct roll *roll,
+                                      struct rollout_survey *s, struct rollout_turn *t);
+void rollout_turn_taken(struct rollout_turn *t, struct survey_node *n);
+/* Whose pods are to be known from now on; `begins`: nodes may be begun. */
+void rollout_turn_look(const struct rollouts *rs, struct roll *roll, const struct rollout *r,
+                       const struct rollout_survey *s, bool begins);
+void rollout_turn_forget(struct roll *roll);
+/* Whether there is a slot for it; rollout.c. */
+bool rollout_has_slot(struct rollouts *rs, const struct survey_node *n);
 
 /* rollout_memory.c: what it knows of nodes whose Maintenances are gone */
 bool rollout_is_of(const struct maintenance *m, const struct rollout *r);

@@ -209,7 +209,7 @@ PLANTS += [
     fleet("says-that-slots-are-held", ENGINE, "code = keeper_full(k, node, &text);", "code = BLOCKER_MAX_UNAVAILABLE;"),
     fleet("waits-for-a-slot-without-a-word", ENGINE,
           "return phase == MAINT_QUEUED && waits_for_slot(k, m, arena, out);", "return false;"),
-    fleet("begins-too-many-at-once", ENGINE, "!keeper_ahead_take(a->ahead, n->node)) {", "0) {"),
+    fleet("begins-too-many-at-once", ENGINE, "a->ahead && keeper_ahead_may(a->ahead, n->node)", "a->ahead"),
     fleet("begins-after-too-many-failed", ENGINE, "} else if ((size_t)c->failed > s->max_failed) {", "} else if (0) {"),
     fleet("begins-while-paused", ENGINE, "} else if (stopped || r->paused == 1) {", "} else if (stopped) {"),
     fleet("begins-while-all-is-stopped", ENGINE, "} else if (stopped || r->paused == 1) {", "} else if (r->paused == 1) {"),

@@ -86,8 +86,10 @@ struct kw {
     struct str wanted;   /* actions, a line each */
     struct str operated; /* operations that were begun: names, a line each */
     unsigned deposed;
-    bool lazy_pods;  /* evicted pods stay until the test removes them */
-    bool hold_minor; /* Events and conditions are not answered */
+    bool lazy_pods;     /* evicted pods stay until the test removes them */
+    bool hold_minor;    /* Events and conditions are not answered */
+    bool looks;         /* rollouts look at pods before it is a node's turn */
+    const char *unseen; /* "w1 w2": nodes whose pods are not known to them; NULL: none */
     size_t rounds;
     uint64_t pods; /* made so far */
     /* Faults: the next so many calls of that verb and kind. */
@@ -473,6 +475,11 @@ static inline void kw_on_rollout_note(void *arg, const struct rollout_note *note
 }
 
 /* This one leads rollouts, too. */
+static inline bool kw_is_seen(void *arg, const char *node) {
+    const struct kw_replica *r = arg;
+    return !strstr(strna(r->w->unseen), node);
+}
+
 static inline void kw_lead_rollouts(struct kw *w, unsigned i) {
     struct kw_replica *r = &w->r[i];
     rollouts_free(r->rs);
@@ -483,6 +490,7 @@ static inline void kw_lead_rollouts(struct kw *w, unsigned i) {
                                                  .maps = r->maps,
                                                  .ns = KW_NS,
                                                  .note = kw_on_rollout_note,
+                                                 .watched = w->looks ? kw_is_seen : NULL,
                                                  .arg = r,
                                                  .seed = w->version});
 }
