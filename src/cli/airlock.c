@@ -14,7 +14,7 @@
 
 enum {
     LABEL_MAX = 63,
-    SLOTS_MAX = 1000000, /* as a Policy may say (model/own_fields.c) */
+    SLOTS_MAX = 1000000, /* as a Policy may say (model/own_rules.h) */
 };
 
 /* What airlock has and a Policy does not, and where it is to be said instead. */

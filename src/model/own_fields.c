@@ -1,12 +1,7 @@
 /* The fields of Slipway's own custom resources. */
 #include "model/own_fields.h"
 
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/nodeset.h"
-#include "base/timefmt.h"
-#include "model/selector.h"
+#include <stddef.h>
 
 enum {
     NAME_MAX_LEN = 253,
@@ -14,132 +9,12 @@ enum {
     POLICY_NAME_MAX = NAME_MAX_LEN - (int)sizeof("slipway-slots-") + 1,
     REASON_MAX = 1024,
     MESSAGE_MAX = 32768, /* as in Kubernetes' own conditions */
-    NODES_MAX = 1000000,
     GROUPS_MAX = 100,
     RULES_MAX = 1000, /* as in engine/rules_parse.c */
 };
 
 /* Of drain rules, of which there are too many for expressions. */
 #define DURATION_PATTERN "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
-
-/* --- what values have to be --- */
-
-/* As many digits before the point as a year of that unit has: a server that adds more up has no
- * room for the sum, and says so in words of its own. */
-static bool has_too_many_digits(const char *s) {
-    static const char digits[] = "0123456789";
-    while (*s) {
-        size_t n = strspn(s, digits);
-        s += n;
-        if (*s == '.')
-            s += 1 + strspn(s + 1, digits);
-        size_t unit = strspn(s, "hms");
-        size_t most = *s == 'h' ? 4 : *s == 's' ? 8 : unit > 1 ? 11 : 6;
-        if (!unit || n > most)
-            return true;
-        s += unit;
-    }
-    return false;
-}
-
-static bool is_duration(const void *text) {
-    int64_t time = 0;
-    const char *s = text;
-    if (*s < '0' || *s > '9' || !strpbrk(s, "hms") || strspn(s, "0123456789.hms") < strlen(s) ||
-        has_too_many_digits(s))
-        return false;
-    return !duration_parse(s, &time, NULL) && time >= 0 && time <= SEC(86400 * 365);
-}
-
-static bool is_count(const void *value) {
-    const struct intstr *v = value;
-    if (!v->is_str)
-        return v->val >= 0 && v->val <= NODES_MAX;
-    const char *s = strna(v->str);
-    size_t digits = strspn(s, "0123456789");
-    if (!digits || digits > 3 || (digits > 1 && *s == '0') || !streq(s + digits, "%"))
-        return false;
-    return digits < 3 || streq(s, "100%");
-}
-
-static bool is_group(const void *text) {
-    static const char *const letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
-    const char *s = text;
-    return *s && strspn(s, letters) == strlen(s);
-}
-
-/* 32 digits, or with the dashes of a UUID. */
-static bool is_app_id(const void *text) {
-    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    const char *s = text;
-    bool dashes = strchr(s, '-');
-    for (const char *f = form; *f; f++) {
-        if (*f == '-' && !dashes)
-            continue;
-        if (*f == '-' ? *s != '-' : !*s || !strchr("0123456789abcdefABCDEF", *s))
-            return false;
-        s++;
-    }
-    return !*s;
-}
-
-static bool is_node_name(const void *text) {
-    static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
-    const char *s = text;
-    size_t len = strlen(s);
-    return len && strchr(letters, s[0]) && strchr(letters, s[len - 1]) &&
-           strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789.-") == len;
-}
-
-static bool is_url(const void *text) {
-    const char *s = text;
-    const char *host = str_starts(s, "http://") ? s + 7 : str_starts(s, "https://") ? s + 8 : "";
-    return *host && !strchr("/?#:", *host) && !strpbrk(s, " \t\r\n");
-}
-
-static bool is_node_set(const void *text) {
-    _cleanup_nodeset_ struct nodeset set = NODESET_INIT;
-    return !nodeset_parse(text, NULL, NULL, &set, NULL) && !nodeset_empty(&set);
-}
-
-static bool is_requirement(const void *value) {
-    return !requirement_check(value, NULL);
-}
-
-static bool is_selector(const void *value) {
-    return !selector_check(value, NULL);
-}
-
-static const struct own_rule duration_rules[] = {
-    {"self.matches('^([0-9]{1,4}([.][0-9]+)?h|[0-9]{1,6}([.][0-9]+)?m|[0-9]{1,8}([.][0-9]+)?s|"
-     "[0-9]{1,11}([.][0-9]+)?ms)+$') && duration(self) <= duration('8760h')",
-     "must be a duration such as 30s, 5m or 1h30m, and no longer than a year", is_duration},
-    {0}};
-static const struct own_rule count_rules[] = {
-    {"type(self) == int ? self >= 0 && self <= 1000000 : "
-     "self.matches('^([0-9]|[1-9][0-9]|100)%$')",
-     "must be a number of nodes such as 1, at most 1000000, or a percentage such as 10%", is_count},
-    {0}};
-static const struct own_rule group_rules[] = {
-    {"self.matches('^[a-zA-Z0-9.-]+$')",
-     "a FleetLock group has letters, digits, dots and dashes in it and nothing else", is_group},
-    {0}};
-static const struct own_rule app_id_rules[] = {
-    {"self.matches('^([0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$')",
-     "an application's id has 32 hexadecimal digits, with the dashes of a UUID or without",
-     is_app_id},
-    {0}};
-static const struct own_rule node_name_rules[] = {
-    {"self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",
-     "must be the name of a node: a-z, 0-9, \"-\" and \".\"", is_node_name},
-    {0}};
-static const struct own_rule url_rules[] = {
-    {"isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != ''",
-     "must be a URL that begins with http:// or https://", is_url},
-    {0}};
-static const struct own_rule node_set_rules[] = {
-    {NULL, "must be the name of a node, or a set of names such as w[1-20]", is_node_set}, {0}};
 
 /* --- label selectors --- */
 
@@ -167,16 +42,10 @@ static const struct own_field requirement_fields[] = {
      .meaning = "For In and NotIn: the values."},
     {0}};
 
-#define REQUIREMENT_CEL                                                                            \
-    "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)"
-#define REQUIREMENT_MESSAGE "In and NotIn need values, Exists and DoesNotExist have none"
-static const struct own_rule requirement_rules[] = {
-    {REQUIREMENT_CEL, REQUIREMENT_MESSAGE, is_requirement}, {0}};
-
 static const struct own_field requirement_item = {.type = OWN_OBJECT,
                                                   .meaning = "One condition.",
                                                   .fields = requirement_fields,
-                                                  .rules = requirement_rules};
+                                                  .rules = own_requirement_rules};
 
 static const struct own_field selector_fields[] = {
     {.name = "matchLabels", .type = OWN_LABELS, .meaning = "Labels that must have these values."},
@@ -186,9 +55,6 @@ static const struct own_field selector_fields[] = {
      .item = &requirement_item,
      .meaning = "Further conditions; all must hold."},
     {0}};
-
-static const struct own_rule selector_rules[] = {
-    {NULL, "must be a label selector with valid keys and values", is_selector}, {0}};
 
 /* --- drain rules --- */
 
@@ -207,10 +73,6 @@ static const struct own_field owner_item = {
     .pattern = "^[A-Z][A-Za-z0-9]{0,62}$",
 };
 
-static const struct own_rule priority_rules[] = {
-    {"!has(self.min) || !has(self.max) || self.min <= self.max",
-     "min must not be greater than max: nothing would match", NULL},
-    {0}};
 static const struct own_field priority_fields[] = {
     {.name = "min", .type = OWN_INT, .meaning = "The lowest."},
     {.name = "max", .type = OWN_INT, .meaning = "The highest."},
@@ -237,7 +99,7 @@ static const struct own_field match_fields[] = {
     {.name = "priority",
      .type = OWN_OBJECT,
      .fields = priority_fields,
-     .rules = priority_rules,
+     .rules = own_priority_rules,
      .meaning = "Between which numbers the pod's priority is."},
     {0}};
 
@@ -259,11 +121,6 @@ static const struct own_field step_fields[] = {
     {0}};
 static const struct own_field step_item = {
     .type = OWN_OBJECT, .meaning = "One step.", .fields = step_fields};
-static const struct own_rule steps_rules[] = {
-    {"size(self) < 2 || self[0].to == 'delete'",
-     "delete must come before force: after it nothing is left to delete", NULL},
-    {0}};
-
 static const struct own_field rule_fields[] = {
     {.name = "name",
      .type = OWN_STR,
@@ -301,7 +158,7 @@ static const struct own_field rule_fields[] = {
      .max = 2,
      .key = "to",
      .item = &step_item,
-     .rules = steps_rules,
+     .rules = own_steps_rules,
      .meaning = "What is done when it does not go. Without it nothing is deleted or forced."},
     {.name = "marks",
      .type = OWN_STR,
@@ -309,17 +166,8 @@ static const struct own_field rule_fields[] = {
      .meaning = "For the pods of this rule, instead of what is said for all."},
     {0}};
 
-static const struct own_rule rule_rules[] = {
-    {"!has(self.action) || self.action != 'skip' || !(has(self.order) || has(self.grace) || "
-     "has(self.deadline) || has(self.escalate))",
-     "order, grace, deadline and escalate mean nothing with action skip: the pod is left alone",
-     NULL},
-    {"!has(self.action) || self.action != 'wait' || !(has(self.grace) || has(self.escalate))",
-     "grace and escalate mean nothing with action wait: the pod is waited for and not evicted",
-     NULL},
-    {0}};
 static const struct own_field rule_item = {
-    .type = OWN_OBJECT, .meaning = "One rule.", .fields = rule_fields, .rules = rule_rules};
+    .type = OWN_OBJECT, .meaning = "One rule.", .fields = rule_fields, .rules = own_rule_rules};
 
 static const struct own_field drain_fields[] = {
     {.name = "marks",
@@ -358,7 +206,7 @@ static const struct own_field http_fields[] = {{.name = "url",
                                                 .required = true,
                                                 .min = 1,
                                                 .max = 2048,
-                                                .rules = url_rules,
+                                                .rules = own_url_rules,
                                                 .meaning = "Where the request is sent."},
                                                {0}};
 static const struct own_field executor_fields[] = {
@@ -373,37 +221,10 @@ static const struct own_field executor_fields[] = {
     {.name = "sim", .type = OWN_OBJECT, .meaning = "The simulator's machines do it by themselves."},
     {0}};
 
-static bool is_one_executor(const void *value) {
-    const struct own_executor *e = value;
-    return e->fleetlock + e->sim + (e->exec != NULL) + (e->http != NULL) == 1;
-}
-static const struct own_rule executor_rules[] = {
-    {"[has(self.fleetlock), has(self.exec), has(self.http), has(self.sim)].filter(x, x).size() == "
-     "1",
-     "name one executor: fleetlock, exec, http or sim", is_one_executor},
-    {0}};
-
 #define EXECUTOR                                                                                   \
     {                                                                                              \
         .name = "executor", .type = OWN_OBJECT, .fixed = true, .fields = executor_fields,          \
-        .rules = executor_rules, .meaning = "Who carries the operation out."                       \
-    }
-
-/* The operation and who does it must fit together: the same of a Maintenance and a Rollout. */
-static bool executor_fits(const char *operation, const struct own_executor *e) {
-    return str_same(operation, "Drain") == !e;
-}
-static bool fleetlock_fits(const char *operation, const struct own_executor *e) {
-    return !e || !e->fleetlock || str_same(operation, "Reboot");
-}
-#define EXECUTOR_RULES(fits_, fleetlock_fits_)                                                     \
-    {"(self.operation == 'Drain') != has(self.executor)",                                          \
-     "Reboot and Shutdown need an executor, which carries them out; Drain has none", (fits_)},     \
-    {                                                                                              \
-        "!has(self.executor) || !has(self.executor.fleetlock) || self.operation == 'Reboot'",      \
-            "executor fleetlock goes with the operation Reboot alone: its clients do nothing "     \
-            "else",                                                                                \
-            (fleetlock_fits_)                                                                      \
+        .rules = own_executor_rules, .meaning = "Who carries the operation out."                   \
     }
 
 static const char *const status_words[] = {"True", "False", "Unknown", NULL};
@@ -495,13 +316,16 @@ static const char *const deny_words[] = {"404", "423", NULL};
 static const char *const unknown_words[] = {"refuse", "default", NULL};
 static const char *const caller_words[] = {"off", "report", "enforce", NULL};
 
-static const struct own_field group_item = {
-    .type = OWN_STR, .meaning = "A group.", .min = 1, .max = NAME_MAX_LEN, .rules = group_rules};
+static const struct own_field group_item = {.type = OWN_STR,
+                                            .meaning = "A group.",
+                                            .min = 1,
+                                            .max = NAME_MAX_LEN,
+                                            .rules = own_group_rules};
 static const struct own_field app_id_item = {.type = OWN_STR,
                                              .meaning = "An application's id.",
                                              .min = 32,
                                              .max = 36,
-                                             .rules = app_id_rules};
+                                             .rules = own_app_id_rules};
 
 static const struct own_field ids_fields[] = {
     {.name = "appIds",
@@ -584,20 +408,20 @@ static const struct own_field policy_spec[] = {
      .type = OWN_OBJECT,
      .required = true,
      .fields = selector_fields,
-     .rules = selector_rules,
+     .rules = own_selector_rules,
      .meaning = "The nodes that this is about; an empty one selects all. A node that two Policies "
                 "select is refused by both."},
     {.name = "maxUnavailable",
      .type = OWN_COUNT,
      .initial = "1",
-     .rules = count_rules,
+     .rules = own_count_rules,
      .meaning = "How many of the nodes may be out of service at the same time: a number, or a "
                 "percentage of them, rounded down but at least 1 unless it is 0%. With 0 no "
                 "further node goes. Of the control plane it is never more than one."},
     {.name = "maxZones",
      .type = OWN_INT,
      .min = 1,
-     .max = NODES_MAX,
+     .max = OWN_NODES_MAX,
      .meaning = "In how many zones (topology.kubernetes.io/zone) they may be; any number when "
                 "nothing is said."},
     {.name = "drain",
@@ -611,7 +435,7 @@ static const struct own_field policy_spec[] = {
      .min = 1,
      .max = 32,
      .initial = "\"1h\"",
-     .rules = duration_rules,
+     .rules = own_duration_rules,
      .meaning = "How long a drain may take before the escalation."},
     {.name = "escalation",
      .type = OWN_STR,
@@ -629,7 +453,7 @@ static const struct own_field policy_spec[] = {
      .min = 1,
      .max = 32,
      .initial = "\"30m\"",
-     .rules = duration_rules,
+     .rules = own_duration_rules,
      .meaning = "How long the node of a Maintenance may take to go, and then to be back and Ready, "
                 "before the Maintenance is Halted (NotBack), which counts as failed for a Rollout. "
                 "A drained node whose FleetLock client does not ask within that time is put back "
@@ -639,14 +463,14 @@ static const struct own_field policy_spec[] = {
      .min = 1,
      .max = 32,
      .initial = "\"0s\"",
-     .rules = duration_rules,
+     .rules = own_duration_rules,
      .meaning = "How long a node must have been back in service before its slot is free."},
     {.name = "soak",
      .type = OWN_STR,
      .min = 1,
      .max = 32,
      .initial = "\"0s\"",
-     .rules = duration_rules,
+     .rules = own_duration_rules,
      .meaning = "How long a Rollout waits after each node before the next one begins."},
     {.name = "waitRescheduled",
      .type = OWN_BOOL,
@@ -657,7 +481,7 @@ static const struct own_field policy_spec[] = {
     {.name = "maxFailed",
      .type = OWN_INT,
      .min = 0,
-     .max = NODES_MAX,
+     .max = OWN_NODES_MAX,
      .initial = "0",
      .meaning =
          "How many nodes of a Rollout may fail. When it is one more, no further node is begun."},
@@ -696,13 +520,6 @@ static const struct own_field policy_status[] = {
     CONDITIONS("Ready: it is obeyed; else the message says why not."),
     {0}};
 
-static const struct own_rule policy_rules[] = {
-    {"size(self.metadata.name) <= 239",
-     "the name of a Policy has at most 239 characters: that of the object with its slots is made "
-     "of it",
-     NULL},
-    {0}};
-
 static const struct own_field policy_fields[] = {
     {.name = "spec",
      .type = OWN_OBJECT,
@@ -733,17 +550,6 @@ static const char *const maintenance_phases[] = {
     "Returning", "Restoring", "Uncordoning", "Settling", "Halted",  "Undoing",
     "Complete",  "Failed",    "Cancelled",   NULL};
 
-static bool maintenance_executor(const void *value) {
-    const struct maintenance *m = value;
-    return executor_fits(m->operation, m->executor);
-}
-static bool maintenance_fleetlock(const void *value) {
-    const struct maintenance *m = value;
-    return fleetlock_fits(m->operation, m->executor);
-}
-static const struct own_rule maintenance_spec_rules[] = {
-    EXECUTOR_RULES(maintenance_executor, maintenance_fleetlock), {0}};
-
 static const struct own_field maintenance_spec[] = {
     {.name = "node",
      .type = OWN_STR,
@@ -751,7 +557,7 @@ static const struct own_field maintenance_spec[] = {
      .fixed = true,
      .min = 1,
      .max = NAME_MAX_LEN,
-     .rules = node_name_rules,
+     .rules = own_node_name_rules,
      .meaning = "The node's name."},
     {.name = "operation",
      .type = OWN_STR,
@@ -812,7 +618,7 @@ static const struct own_field maintenance_fields[] = {
      .type = OWN_OBJECT,
      .required = true,
      .fields = maintenance_spec,
-     .rules = maintenance_spec_rules,
+     .rules = own_maintenance_spec_rules,
      .meaning = "What is wanted."},
     {.name = "status", .type = OWN_OBJECT, .fields = maintenance_status, .meaning = "What is so."},
     {0}};
@@ -833,26 +639,11 @@ static const struct own_column maintenance_columns[] = {
 static const char *const rollout_phases[] = {"Pending",  "Progressing", "Paused",
                                              "Complete", "Failed",      NULL};
 
-static bool rollout_executor(const void *value) {
-    const struct rollout *r = value;
-    return executor_fits(r->operation, r->executor);
-}
-static bool rollout_fleetlock(const void *value) {
-    const struct rollout *r = value;
-    return fleetlock_fits(r->operation, r->executor);
-}
-static bool rollout_nodes(const void *value) {
-    const struct rollout *r = value;
-    return (r->selector != NULL) != (r->nodes != NULL);
-}
-static const struct own_rule rollout_spec_rules[] = {
-    {"has(self.nodeSelector) != has(self.nodes)",
-     "say which nodes: either nodeSelector or nodes, not both", rollout_nodes},
-    EXECUTOR_RULES(rollout_executor, rollout_fleetlock),
-    {0}};
-
-static const struct own_field node_set_item = {
-    .type = OWN_STR, .meaning = "A name or a set.", .min = 1, .max = 1024, .rules = node_set_rules};
+static const struct own_field node_set_item = {.type = OWN_STR,
+                                               .meaning = "A name or a set.",
+                                               .min = 1,
+                                               .max = 1024,
+                                               .rules = own_node_set_rules};
 static const struct own_field rollout_spec[] = {
     {.name = "operation",
      .type = OWN_STR,
@@ -864,7 +655,7 @@ static const struct own_field rollout_spec[] = {
      .type = OWN_OBJECT,
      .fixed = true,
      .fields = selector_fields,
-     .rules = selector_rules,
+     .rules = own_selector_rules,
      .meaning = "The nodes, by their labels; an empty one selects all."},
     {.name = "nodes",
      .type = OWN_LIST,
@@ -879,13 +670,13 @@ static const struct own_field rollout_spec[] = {
     {.name = "maxFailed",
      .type = OWN_INT,
      .min = 0,
-     .max = NODES_MAX,
+     .max = OWN_NODES_MAX,
      .meaning = "Instead of what the Policy says."},
     {.name = "soak",
      .type = OWN_STR,
      .min = 1,
      .max = 32,
-     .rules = duration_rules,
+     .rules = own_duration_rules,
      .meaning = "Instead of what the Policy says."},
     PAUSED("Whether no further node is begun."),
     EXECUTOR,
@@ -935,7 +726,7 @@ static const struct own_field rollout_fields[] = {
      .type = OWN_OBJECT,
      .required = true,
      .fields = rollout_spec,
-     .rules = rollout_spec_rules,
+     .rules = own_rollout_spec_rules,
      .meaning = "What is wanted."},
     {.name = "status", .type = OWN_OBJECT, .fields = rollout_status, .meaning = "What is so."},
     {0}};
@@ -971,7 +762,7 @@ const struct own_resource own_resources[] = {
                 "  drain: {}\n"
                 "  fleetlock: {groups: [default], denyStatus: 404}\n",
      .fields = policy_fields,
-     .rules = policy_rules,
+     .rules = own_policy_rules,
      .columns = policy_columns},
     {.kind = &kind_maintenance,
      .singular = "maintenance",

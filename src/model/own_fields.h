@@ -1,7 +1,7 @@
 /* The one description of Slipway's own custom resources: every field with its type, its meaning,
- * its default, what it may hold and the sentence that says so. The definitions for the API server
- * (model/own_crd.h), the page docs/resources.md, the defaults and the checks of those who read the
- * objects (model/own_read.h) are made from it.
+ * its default and what it may hold; rules that need more than a number are in model/own_rules.h.
+ * The definitions for the API server (model/own_crd.h), the page docs/resources.md, the defaults
+ * and the checks of those who read the objects (model/own_read.h) are made from it.
  *
  * Tables end with a row of zeros. */
 #ifndef MODEL_OWN_FIELDS_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "model/own.h"
+#include "model/own_rules.h"
 
 enum own_type {
     OWN_OBJECT,
@@ -23,16 +24,6 @@ enum own_type {
     OWN_COUNT,   /* a number or a text, which is a percentage */
     OWN_SECONDS, /* a number of seconds or a text, which is a duration */
     OWN_LABELS,  /* texts by keys */
-};
-
-/* Something that a value has to be. The server decides by the CEL expression, and those who read
- * the object by the function: of a text it gets the text, of a number or text the struct intstr, of
- * an object its struct. Either may be missing: what stays JSON is checked by who reads that, and
- * some things cannot be said in CEL. */
-struct own_rule {
-    const char *cel;
-    const char *message; /* what is shown: as little of the value as of the expression */
-    bool (*holds)(const void *value);
 };
 
 struct own_field {

@@ -234,26 +234,6 @@ static void zincati(void **state) {
     assert_string_equal(find(ids->fields, "appIds")->initial, "[\"" MACHINE_ID_ZINCATI "\"]");
 }
 
-/* Ids that this takes and the FleetLock server does not, or the other way round. */
-static void app_ids(void **state) {
-    (void)state;
-    static const char *const ids[] = {
-        "de35106b6ec24688b63afddaa156679b",     "DE35106B-6EC2-4688-B63A-FDDAA156679B",
-        "de35106b-6ec24688b63afddaa156679b",    "de35106b6ec24688b63afddaa156679",
-        "de35106b6ec24688b63afddaa156679bb",    "xe35106b6ec24688b63afddaa156679b",
-        "de35106b-6ec2-4688-b63a-fddaa156679",  "-e35106b-6ec2-4688-b63a-fddaa156679b",
-        "de35106b--6ec2-4688-b63afddaa156679b", "",
-    };
-    const struct own_field *spec = find(own_resource(&kind_policy)->fields, "spec");
-    const struct own_field *list =
-        find(find(find(spec->fields, "fleetlock")->fields, "ids")->fields, "appIds");
-    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
-        struct machine_id id;
-        if (list->item->rules->holds(ids[i]) != machine_id_parse(ids[i], &id))
-            fail_msg("they do not agree about \"%s\"", ids[i]);
-    }
-}
-
 /* --- drain rules --- */
 
 /* What the reader of drain rules says to a text in which {} stands for a place. */
@@ -351,7 +331,6 @@ int main(void) {
         cmocka_unit_test(phases),
         cmocka_unit_test(operations),
         cmocka_unit_test(zincati),
-        cmocka_unit_test(app_ids),
         cmocka_unit_test(drain_keys),
         cmocka_unit_test(drain_words),
     };
