@@ -323,6 +323,27 @@ enum maint_gate keeper_upkeep_gate(const struct keeper *k, const struct maintena
 /* Why nobody knows whose slot it takes; NULL: that is clear. */
 const char *keeper_upkeep_unclear(const struct keeper *k, const struct maintenance *m);
 
+/* keeper_phase.c: what stands in their objects */
+enum maint_phase keeper_phase(const struct maintenance *m);
+/* How it ends once it is undone: that is in the way that has led there. */
+enum maint_phase keeper_phase_end(const struct maintenance *m);
+/* Where it came from, by the last step that is written down. */
+enum maint_phase keeper_phase_before(const struct maintenance *m);
+/* Each of these is one patch, whose answer is that of u->action. A step on the way: */
+void keeper_phase_write(struct keeper *k, struct upkeep *u, const struct maintenance *m,
+                        const struct maint_way *way, const struct maint_facts *f);
+/* The finalizer, which keeps the object until the node is what it was. */
+void keeper_upkeep_finalizer(struct keeper *k, struct upkeep *u, const struct maintenance *m,
+                             bool on);
+/* What somebody has said was heard: it is taken off. */
+void keeper_upkeep_heard(struct keeper *k, struct upkeep *u, const struct maintenance *m);
+/* What it waits for, if that is another than stands there, and not too often. NULL: nothing. */
+void keeper_upkeep_blocked(struct keeper *k, struct upkeep *u, const struct maintenance *m,
+                           enum maint_phase phase, const struct own_wait *wait);
+/* The step is written: tells it. `slot` may be NULL. */
+void keeper_phase_tell(struct keeper *k, const struct upkeep *u, const struct maintenance *m,
+                       const struct slot *slot);
+
 /* keeper_wait.c: what one waits for */
 /* False: for nothing. */
 bool keeper_upkeep_wait(struct keeper *k, const struct upkeep *u, const struct maintenance *m,

@@ -1,44 +1,9 @@
-/* Maintenances that have an object of their own: their phase is written there before anything is
- * done in it. */
+/* Maintenances that have an object of their own: their phase is written there (keeper_phase.c)
+ * before anything is done in it. */
 #include <stdlib.h>
 
 #include "engine/keeper_internal.h"
 #include "model/version.h"
-
-enum {
-    JOURNAL = 20,       /* transitions that are kept */
-    BLOCKER_EVERY_S = 5 /* what it waits for is written so often, at most */
-};
-
-/* --- words --- */
-
-static enum maint_phase phase_of(const struct maintenance *m) {
-    return maint_phase_find(m->phase);
-}
-
-/* How it ends once it is undone: that is in the way that has led there. */
-static enum maint_phase end_of(const struct maintenance *m) {
-    for (size_t i = 0; i < n_maint_ways; i++)
-        if (maint_ways[i].to == MAINT_UNDOING && str_same(maint_ways[i].reason, m->phase_reason))
-            return maint_way_end(&maint_ways[i]);
-    return MAINT_FAILED;
-}
-
-/* By the last step that is written down. */
-static enum maint_phase came_from(const struct maintenance *m) {
-    size_t n = list_len(m->journal);
-    return n ? maint_phase_find(m->journal[n - 1].from) : MAINT_PENDING;
-}
-
-static enum maint_word word_of(const struct maintenance *m) {
-    _cleanup_err_ struct err err = ERR_INIT;
-    const char *said = NULL;
-    if (maintenance_word(m, &said, &err) || !said)
-        return MAINT_SAYS_NOTHING;
-    return streq(said, "retry")  ? MAINT_SAYS_RETRY
-           : streq(said, "skip") ? MAINT_SAYS_SKIP
-                                 : MAINT_SAYS_ABORT;
-}
 
 /* --- the list --- */
 
@@ -86,7 +51,7 @@ bool keeper_goes_by_itself(const struct keeper *k, const struct slot *slot) {
 bool keeper_has_begun(const struct keeper *k, const struct slot *slot) {
     const struct upkeep *u = keeper_upkeep_of(k, slot);
     const struct maintenance *m = u ? object_of(k, u) : NULL;
-    enum maint_phase phase = m ? phase_of(m) : MAINT_GRANTED;
+    enum maint_phase phase = m ? keeper_phase(m) : MAINT_GRANTED;
     bool first = phase == MAINT_GRANTED && u && u->work == MAINT_WORK_NONE;
     bool again = phase == MAINT_OPERATING && u->operates;
     bool held = str_same(slot->operation, operation_word(OPERATION_DRAIN));
@@ -135,6 +100,16 @@ static bool is_current(const struct upkeep *u, const struct maintenance *m) {
 }
 
 /* --- facts --- */
+
+static enum maint_word word_of(const struct maintenance *m) {
+    _cleanup_err_ struct err err = ERR_INIT;
+    const char *said = NULL;
+    if (maintenance_word(m, &said, &err) || !said)
+        return MAINT_SAYS_NOTHING;
+    return streq(said, "retry")  ? MAINT_SAYS_RETRY
+           : streq(said, "skip") ? MAINT_SAYS_SKIP
+                                 : MAINT_SAYS_ABORT;
+}
 
 /* What was begun has to show by then; one that was shut down may be off for as long as somebody
  * wants, and is waited for. */
@@ -209,7 +184,7 @@ const char *keeper_upkeep_unclear(const struct keeper *k, const struct maintenan
 
 const char *keeper_upkeep_waits(const struct keeper *k, const struct upkeep *u) {
     const struct maintenance *m = object_of(k, u);
-    return m && phase_of(m) <= MAINT_QUEUED && !m->meta.deleted ? m->node : NULL;
+    return m && keeper_phase(m) <= MAINT_QUEUED && !m->meta.deleted ? m->node : NULL;
 }
 
 enum maint_gate keeper_upkeep_gate(const struct keeper *k, const struct maintenance *m,
@@ -221,7 +196,7 @@ enum maint_gate keeper_upkeep_gate(const struct keeper *k, const struct maintena
 
 void keeper_upkeep_facts(struct keeper *k, struct upkeep *u, struct maint_facts *f) {
     const struct maintenance *m = object_of(k, u);
-    enum maint_phase phase = phase_of(m);
+    enum maint_phase phase = keeper_phase(m);
     f->operation = operation_find(m->operation);
     f->by_request = m->executor && m->executor->fleetlock;
     f->cancelled = m->meta.deleted;
@@ -241,7 +216,7 @@ void keeper_upkeep_facts(struct keeper *k, struct upkeep *u, struct maint_facts 
     if (phase == MAINT_OPERATING && u->work == MAINT_WORK_NONE)
         f->work = MAINT_WORK_BEGUN;
     f->again = phase == MAINT_OPERATING && u->operates;
-    f->hasty = phase == MAINT_UNDOING && came_from(m) < MAINT_GRANTED;
+    f->hasty = phase == MAINT_UNDOING && keeper_phase_before(m) < MAINT_GRANTED;
     time_facts(k, u, m, phase, f);
 }
 
@@ -249,162 +224,10 @@ enum maint_act keeper_upkeep_act(struct keeper *k, struct upkeep *u, const struc
     const struct maintenance *m = object_of(k, u);
     if (!m || !is_current(u, m))
         return MAINT_ACT_NONE;
-    enum maint_phase phase = phase_of(m);
-    if (maint_next(phase, end_of(m), f))
+    enum maint_phase phase = keeper_phase(m);
+    if (maint_next(phase, keeper_phase_end(m), f))
         return MAINT_ACT_NONE; /* that is written first */
     return maint_act(phase, f);
-}
-
-/* --- writing --- */
-
-static void patch(struct keeper *k, struct upkeep *u, const char *subresource,
-                  const struct str *body) {
-    u->action = actions_add(k->out, &k->cluster->actions,
-                            &(struct action){.verb = ACTION_PATCH,
-                                             .kind = &kind_maintenance,
-                                             .name = u->name,
-                                             .subresource = subresource,
-                                             .body = str_get(body),
-                                             .grace = -1});
-}
-
-/* The finalizer keeps the object until the node is what it was. */
-static void write_finalizer(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                            bool on) {
-    _cleanup_str_ struct str body = STR_INIT;
-    struct jsonw w;
-    own_patch_begin(&w, &body, &m->meta);
-    own_write_finalizers(&w, &m->meta, KEEPER_FINALIZER, on);
-    jsonw_end(&w);
-    jsonw_end(&w);
-    patch(k, u, NULL, &body);
-}
-
-/* It was heard. */
-static void take_word_off(struct keeper *k, struct upkeep *u, const struct maintenance *m) {
-    _cleanup_str_ struct str body = STR_INIT;
-    struct jsonw w;
-    own_patch_begin(&w, &body, &m->meta);
-    jsonw_kbegin(&w, "annotations", '{');
-    jsonw_key(&w, OWN_WORD_ANNOTATION);
-    jsonw_null(&w);
-    jsonw_end(&w);
-    jsonw_end(&w);
-    jsonw_end(&w);
-    patch(k, u, NULL, &body);
-}
-
-static void write_journal(struct jsonw *w, const struct maintenance *m, enum maint_phase from,
-                          const struct maint_way *way, int64_t now) {
-    size_t had = list_len(m->journal), skip = had >= JOURNAL ? had - JOURNAL + 1 : 0;
-    jsonw_kbegin(w, "journal", '[');
-    for (size_t i = skip; i < had; i++) {
-        jsonw_begin(w, '{');
-        own_write_time(w, "time", m->journal[i].time);
-        jsonw_kopt(w, "from", m->journal[i].from);
-        jsonw_kstr(w, "to", strna(m->journal[i].to));
-        jsonw_kopt(w, "reason", m->journal[i].reason);
-        jsonw_end(w);
-    }
-    jsonw_begin(w, '{');
-    own_write_time(w, "time", now);
-    jsonw_kstr(w, "from", maint_phases[from].word);
-    jsonw_kstr(w, "to", maint_phases[way->to].word);
-    jsonw_kstr(w, "reason", way->reason);
-    jsonw_end(w);
-    jsonw_end(w);
-}
-
-/* What it was undone for, which its end is for, too. */
-static const struct maint_way *cause_of(const struct maintenance *m, const struct maint_way *way) {
-    for (size_t i = 0; maint_ended(way->to) && i < n_maint_ways; i++)
-        if (way->from == MAINT_UNDOING && maint_ways[i].to == MAINT_UNDOING &&
-            str_same(maint_ways[i].reason, m->phase_reason))
-            return &maint_ways[i];
-    return way;
-}
-
-/* Whoever has carried it out tells more than the way does. */
-static const char *why_of(const struct upkeep *u, const struct maint_way *way,
-                          const struct maint_way *cause, struct arena *arena) {
-    if (u->failure && streq(way->reason, "OperationFailed"))
-        return u->failure;
-    bool gone = cause != way && streq(cause->reason, "NodeGone");
-    return cause == way || gone ? cause->meaning
-                                : arena_printf(arena, "%s %s", cause->meaning, way->meaning);
-}
-
-/* A step on the way. */
-static void write_way(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                      const struct maint_way *way, const struct maint_facts *f) {
-    _cleanup_str_ struct str body = STR_INIT;
-    _cleanup_arena_ struct arena arena = ARENA_INIT;
-    struct jsonw w;
-    const struct maint_way *cause = cause_of(m, way);
-    const char *why = why_of(u, way, cause, &arena);
-    bool complete = way->to == MAINT_COMPLETE,
-         failed = way->to == MAINT_FAILED || way->to == MAINT_CANCELLED;
-    own_patch_begin(&w, &body, &m->meta);
-    jsonw_end(&w);
-    jsonw_kbegin(&w, "status", '{');
-    jsonw_kint(&w, "observedGeneration", m->meta.generation);
-    jsonw_kstr(&w, "phase", maint_phases[way->to].word);
-    jsonw_kstr(&w, "reason", cause->reason);
-    own_write_time(&w, "since", k->now.wall);
-    if (f->slot) {
-        jsonw_kstr(&w, "slot", f->slot->id);
-        jsonw_kopt(&w, "bootBefore", f->slot->boot);
-    }
-    if (f->slot && !str_empty(f->node_boot) && !streq(f->slot->boot, f->node_boot) &&
-        f->slot->granted)
-        jsonw_kstr(&w, "bootAfter", f->node_boot);
-    jsonw_key(&w, "blocker");
-    jsonw_null(&w);
-    jsonw_kbegin(&w, "conditions", '[');
-    const struct own_said said[] = {
-        {"Complete", complete, cause->reason, complete ? why : ""},
-        {"Failed", failed, cause->reason, failed ? why : ""},
-        {"Progressing", !complete && !failed, cause->reason, why},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(said); i++)
-        own_write_condition(&w, m->conditions, m->meta.generation, k->now.wall, &said[i]);
-    jsonw_end(&w);
-    write_journal(&w, m, phase_of(m), way, k->now.wall);
-    jsonw_end(&w);
-    jsonw_end(&w);
-    patch(k, u, "status", &body);
-    u->told = way;
-    str_replace(&u->why, why);
-    u->since = m->since;
-    if (way->to == MAINT_OPERATING) /* one that goes by itself is only waited for again */
-        u->operates = !f->by_request && (u->work == MAINT_WORK_BEGUN || way->from == MAINT_HALTED);
-}
-
-/* --- why it waits --- */
-
-/* What it waits for, if that is another than is written there. NULL: nothing. */
-static void put_blocker(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                        enum maint_phase phase, const struct own_wait *wait) {
-    _cleanup_str_ struct str body = STR_INIT;
-    /* That one goes on, or stands still, is not news that can wait. */
-    bool silent = !m->blocker || str_empty(m->blocker->code);
-    if (own_blocker_is(m->blocker, wait))
-        return;
-    if (u->blocker_at > k->now.mono && !(silent && phase == MAINT_HALTED)) {
-        keeper_wake(k, u->blocker_at);
-        return;
-    }
-    u->blocker_at = k->now.mono + SEC(BLOCKER_EVERY_S);
-    struct jsonw w;
-    own_patch_begin(&w, &body, &m->meta);
-    jsonw_end(&w);
-    jsonw_kbegin(&w, "status", '{');
-    if (str_empty(m->phase)) /* it has not gone anywhere yet */
-        jsonw_kstr(&w, "phase", maint_phases[phase].word);
-    own_write_blocker(&w, m->blocker, wait, k->now.wall);
-    jsonw_end(&w);
-    jsonw_end(&w);
-    patch(k, u, "status", &body);
 }
 
 static void write_blocker(struct keeper *k, struct upkeep *u, const struct maintenance *m,
@@ -412,7 +235,7 @@ static void write_blocker(struct keeper *k, struct upkeep *u, const struct maint
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct own_wait wait;
     bool waits = keeper_upkeep_wait(k, u, m, phase, f, &arena, &wait);
-    put_blocker(k, u, m, phase, waits ? &wait : NULL);
+    keeper_upkeep_blocked(k, u, m, phase, waits ? &wait : NULL);
 }
 
 /* --- steps --- */
@@ -450,7 +273,7 @@ static void operate(struct keeper *k, struct upkeep *u, const struct maintenance
 }
 
 static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m) {
-    enum maint_phase phase = phase_of(m);
+    enum maint_phase phase = keeper_phase(m);
     if (u->not_before > k->now.mono) {
         keeper_wake(k, u->not_before);
         return;
@@ -459,12 +282,12 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
         u->unwritten = false;
         bool needed = k->opts.needed && k->opts.needed(k->opts.arg, m);
         if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)
-            write_finalizer(k, u, m, false);
+            keeper_upkeep_finalizer(k, u, m, false);
         return;
     }
     if (!own_has_finalizer(&m->meta, KEEPER_FINALIZER)) {
         if (!m->meta.deleted)
-            write_finalizer(k, u, m, true);
+            keeper_upkeep_finalizer(k, u, m, true);
         return;
     }
     struct maint_facts f;
@@ -472,12 +295,12 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
     if (slot && !store_fresh(k->cluster->nodes, NULL, m->node))
         return;
     keeper_facts(k, u, slot, m->node, &f);
-    const struct maint_way *way = maint_next(phase, end_of(m), &f);
+    const struct maint_way *way = maint_next(phase, keeper_phase_end(m), &f);
     if (way) {
-        write_way(k, u, m, way, &f);
+        keeper_phase_write(k, u, m, way, &f);
         return;
     }
-    u->unwritten = false; /* or nothing comes of it */
+    u->unwritten = false;         /* or nothing comes of it */
     if (f.again && f.cancelled) { /* nobody begins it any more; somebody may have, before */
         u->operates = false;
         u->work = MAINT_WORK_NONE;
@@ -494,7 +317,7 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
     if (operates)
         operate(k, u, m);
     else if (f.word && !still_heard(m, phase, &f))
-        take_word_off(k, u, m);
+        keeper_upkeep_heard(k, u, m);
     else if (begins)
         u->work = MAINT_WORK_BEGUN; /* its phase is written first */
     else
@@ -551,12 +374,12 @@ void keeper_upkeeps_stuck(struct keeper *k) {
     for (size_t i = 0; i < k->upkeeps.len; i++) {
         struct upkeep *u = k->upkeeps.p[i];
         const struct maintenance *m = object_of(k, u);
-        if (!m || !is_current(u, m) || maint_ended(phase_of(m)))
+        if (!m || !is_current(u, m) || maint_ended(keeper_phase(m)))
             continue;
         if (u->not_before > k->now.mono)
             keeper_wake(k, u->not_before);
         else
-            put_blocker(k, u, m, phase_of(m), &wait);
+            keeper_upkeep_blocked(k, u, m, keeper_phase(m), &wait);
     }
 }
 
@@ -572,7 +395,7 @@ void keeper_upkeeps_step(struct keeper *k) {
 }
 
 static bool asks(const struct maintenance *m) {
-    return phase_of(m) == MAINT_QUEUED && !m->meta.deleted && m->paused != 1;
+    return keeper_phase(m) == MAINT_QUEUED && !m->meta.deleted && m->paused != 1;
 }
 
 /* A wish that is left over would be given a slot. */
@@ -612,24 +435,8 @@ bool keeper_upkeeps_change(struct keeper *k, struct slots *s, struct arena *aren
     return changed;
 }
 
-/* Its phase is written. */
-static void tell_way(struct keeper *k, const struct upkeep *u, const struct maintenance *m) {
-    const struct maint_way *way = u->told;
-    _cleanup_free_ char *by = xasprintf(KEEPER_BY_MAINTENANCE "%s", u->name);
-    bool halted = way->to == MAINT_HALTED;
-    keeper_tell(k,
-                (struct keeper_note){.node = m->node,
-                                     .maintenance = u->name,
-                                     .by = by,
-                                     .operation = m->operation,
-                                     .slot = slot_of(k, u, m),
-                                     .reason = way->reason,
-                                     .warning = halted || way->to == MAINT_FAILED,
-                                     .moves = true,
-                                     .from = way->from,
-                                     .to = way->to,
-                                     .since = u->since},
-                "is %s by maintenance %s: %s", maint_phases[way->to].word, u->name, strna(u->why));
+static void tell(struct keeper *k, const struct upkeep *u, const struct maintenance *m) {
+    keeper_phase_tell(k, u, m, slot_of(k, u, m));
 }
 
 bool keeper_upkeeps_answer(struct keeper *k, uint64_t action, const struct answer *a) {
@@ -646,7 +453,7 @@ bool keeper_upkeeps_answer(struct keeper *k, uint64_t action, const struct answe
             str_replace(&u->version, a->obj->meta.version);
             u->tries = 0;
             if (u->told)
-                tell_way(k, u, (const struct maintenance *)a->obj);
+                tell(k, u, (const struct maintenance *)a->obj);
         } else {
             /* What has not begun can still be taken back, or paused. */
             if (u->operates && u->told && u->told->from == MAINT_GRANTED)

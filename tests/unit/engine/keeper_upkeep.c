@@ -23,17 +23,6 @@ static void a_reboot_from_its_beginning_to_its_end(void **state) {
     assert_in(w, "m1", "gone");
 }
 
-static void it_ends_for_those_who_wait_for_conditions(void **state) {
-    struct kw *w = *state;
-    operating(w);
-    come_back(w, "w1");
-    json_t *conditions = dw_at(doc_of(w, "m1"), "status.conditions"), *one;
-    size_t i;
-    assert_int_equal(json_array_size(conditions), 3);
-    json_array_foreach(conditions, i, one) assert_string_equal(
-        dw_str(one, "status"), streq(dw_str(one, "type"), "Complete") ? "True" : "False");
-}
-
 static void a_drain_is_held_until_it_is_deleted(void **state) {
     struct kw *w = *state;
     start(w, "Drain");
@@ -277,21 +266,6 @@ static void an_object_that_is_made_anew_has_nothing_of_the_old_one(void **state)
 
 /* --- what fails --- */
 
-static void an_operation_that_fails_halts(void **state) {
-    struct kw *w = *state;
-    halted(w);
-    assert_string_equal(journal(w, "m1"), WAY_THERE " Halted");
-    assert_slots(w, "w1 granted"); /* the node is in an unknown state */
-    assert_true(kw_is_cordoned(w, "w1"));
-    json_t *conditions = dw_at(doc_of(w, "m1"), "status.conditions");
-    _cleanup_free_ char *text = json_dumps(conditions, 0);
-    assert_non_null(strstr(text, "the plug does not answer"));
-    assert_non_null(strstr(str_get(&w->told), "warning OperationFailed w1"));
-    kw_pass(w, SEC(86400));
-    assert_in(w, "m1", "Halted");
-    assert_int_equal(operations(w, "m1"), 1);
-}
-
 /* Also when its picture of the Maintenance is old: whoever is about to end waits for it. */
 static void what_comes_of_an_operation_is_owed_until_it_is_written(void **state) {
     struct kw *w = *state;
@@ -335,24 +309,6 @@ static void a_node_that_reboots_after_all(void **state) {
     come_back(w, "w1");
     assert_in(w, "m1", "Complete");
     assert_put_back(w, "w1");
-}
-
-static void retry_does_it_once_more(void **state) {
-    struct kw *w = *state;
-    halted(w);
-    say(w, "m1", "retry");
-    kw_pass(w, SEC(5));
-    assert_in(w, "m1", "Operating");
-    assert_int_equal(operations(w, "m1"), 2);
-    assert_string_equal(word_of(w, "m1"), "");
-    keeper_operated(w->r[0].k, "m1", "again");
-    kw_pass(w, SEC(60));
-    assert_in(w, "m1", "Halted"); /* one word, one try */
-    say(w, "m1", "retry");
-    kw_pass(w, SEC(5));
-    come_back(w, "w1");
-    assert_in(w, "m1", "Complete");
-    assert_int_equal(operations(w, "m1"), 3);
 }
 
 static void stop_all(struct kw *w) {
@@ -594,28 +550,6 @@ static void retry_of_one_that_was_uncordoned(void **state) {
     assert_put_back(w, "w1");
 }
 
-static void one_that_was_uncordoned_before_it_began(void **state) {
-    struct kw *w = *state;
-    start(w, "Reboot");
-    until(w, "m1", "Granted");
-    pause_it(w, "m1", true);
-    kw_pass(w, SEC(60));
-    assert_in(w, "m1", "Granted");
-    kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
-    pause_it(w, "m1", false);
-    kw_pass(w, SEC(60));
-    assert_in(w, "m1", "Failed");
-    assert_int_equal(operations(w, "m1"), 0);
-    assert_put_back(w, "w1");
-    /* It says why it has failed, and not only that it was undone. */
-    json_t *failed = json_array_get(dw_at(doc_of(w, "m1"), "status.conditions"), 1);
-    assert_string_equal(dw_str(doc_of(w, "m1"), "status.reason"), "UncordonedByOthers");
-    assert_string_equal(dw_str(failed, "type"), "Failed");
-    assert_string_equal(dw_str(failed, "reason"), "UncordonedByOthers");
-    assert_string_equal(dw_str(failed, "message"),
-                        "Somebody else has uncordoned the node. The node is what it was.");
-}
-
 /* Nobody asks for it, and nobody is told. */
 static void what_a_command_does_is_not_told_to_the_node(void **state) {
     struct kw *w = *state;
@@ -623,89 +557,6 @@ static void what_a_command_does_is_not_told_to_the_node(void **state) {
     assert_null(strstr(str_get(&w->told), "may go"));
     assert_non_null(strstr(str_get(&w->told), "is drained\n"));
     assert_non_null(strstr(str_get(&w->told), "is out of service for its Maintenance"));
-}
-
-/* As of one that is being deleted. */
-static void a_policy_without_slots_says_so(void **state) {
-    struct kw *w = *state;
-    w->opts.max.value = 0;
-    start(w, "Reboot");
-    kw_pass(w, SEC(10));
-    assert_string_equal(
-        dw_str(doc_of(w, "m1"), "status.blocker.message"),
-        "policy default lets no node out: it is being deleted, or its maxUnavailable is 0");
-}
-
-static void one_whose_node_has_gone_says_so(void **state) {
-    struct kw *w = *state;
-    w->lazy_pods = true;
-    start(w, "Reboot");
-    until(w, "m1", "Draining");
-    kw_delete(w, &kind_node, NULL, "w1");
-    kw_pass(w, SEC(120));
-    assert_in(w, "m1", "Failed");
-    json_t *failed = json_array_get(dw_at(doc_of(w, "m1"), "status.conditions"), 1);
-    assert_string_equal(dw_str(failed, "reason"), "NodeGone");
-    assert_string_equal(dw_str(failed, "message"), "Its node is gone.");
-}
-
-/* Nothing is done, and that is said. */
-static void a_record_that_cannot_be_read_is_a_blocker(void **state) {
-    struct kw *w = *state;
-    kw_set_record(w, "{'v':2,'fence':1,'slots':[]}");
-    start(w, "Reboot");
-    kw_pass(w, SEC(10));
-    assert_string_equal(dw_str(doc_of(w, "m1"), "status.blocker.code"), "RecordUnreadable");
-    assert_string_equal(dw_str(doc_of(w, "m1"), "status.blocker.object"), "configmap/" KW_MAP);
-    assert_non_null(strstr(dw_str(doc_of(w, "m1"), "status.blocker.message"), "version 2"));
-    assert_in(w, "m1", "Pending");
-    kw_set_record(w, "{'v':1,'fence':0,'slots':[]}");
-    until(w, "m1", "Operating");
-}
-
-static void one_that_halts_says_at_once_what_it_waits_for(void **state) {
-    struct kw *w = *state;
-    operating(w);
-    kw_pass(w, SEC(1));
-    keeper_operated(w->r[0].k, "m1", "no power");
-    kw_pass(w, MSEC(500));
-    assert_in(w, "m1", "Halted");
-    assert_string_equal(dw_str(doc_of(w, "m1"), "status.blocker.code"), "OperationFailed");
-}
-
-static void skip_leads_on(void **state) {
-    struct kw *w = *state;
-    halted(w);
-    say(w, "m1", "skip");
-    kw_pass(w, SEC(5));
-    assert_in(w, "m1", "Complete");
-    assert_put_back(w, "w1");
-    assert_int_equal(operations(w, "m1"), 1);
-}
-
-/* It is not Ready yet when that is said. */
-static void skip_waits_for_the_node(void **state) {
-    struct kw *w = *state;
-    halted(w);
-    kw_status(w, "w1", false, 1);
-    say(w, "m1", "skip");
-    kw_pass(w, SEC(60));
-    assert_in(w, "m1", "Returning");
-    assert_true(kw_is_cordoned(w, "w1"));
-    kw_status(w, "w1", true, 1);
-    kw_pass(w, SEC(5));
-    assert_in(w, "m1", "Complete");
-    assert_put_back(w, "w1");
-}
-
-static void abort_puts_back(void **state) {
-    struct kw *w = *state;
-    halted(w);
-    say(w, "m1", "abort");
-    kw_pass(w, SEC(5));
-    assert_in(w, "m1", "Cancelled");
-    assert_put_back(w, "w1");
-    assert_int_equal(operations(w, "m1"), 1);
 }
 
 /* --- leaders --- */
@@ -757,70 +608,6 @@ static void a_new_leader_does_not_operate_again(void **state) {
     assert_int_equal(operations(w, "m1"), 2);
     come_back(w, "w1");
     assert_in(w, "m1", "Complete");
-}
-
-/* --- writes --- */
-
-static void fault(struct kw *w, enum kube_outcome outcome, bool done, unsigned times) {
-    w->fault.verb = ACTION_PATCH;
-    w->fault.kind = &kind_maintenance;
-    w->fault.outcome = outcome;
-    w->fault.done = done;
-    w->fault.times = times;
-}
-
-static void writes_that_conflict_are_made_again(void **state) {
-    static const char *const phases[] = {"", "Queued", "Draining", "Granted"};
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(phases); i++) {
-        struct kw *w = xnew(struct kw);
-        kw_init(w, 2);
-        start(w, "Reboot");
-        until(w, "m1", phases[i]);
-        fault(w, KUBE_CONFLICT, false, 3);
-        kw_pass(w, SEC(5));
-        assert_int_equal(w->fault.times, 0);
-        assert_string_equal(journal(w, "m1"), WAY_THERE);
-        assert_int_equal(operations(w, "m1"), 1);
-        kw_done(w);
-        free(w);
-    }
-}
-
-/* The answer is lost, what was written is there. */
-static void writes_without_an_answer_are_not_made_twice(void **state) {
-    static const char *const phases[] = {"", "Queued", "Draining"};
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(phases); i++) {
-        struct kw *w = xnew(struct kw);
-        kw_init(w, 2);
-        start(w, "Reboot");
-        until(w, "m1", phases[i]);
-        fault(w, KUBE_UNKNOWN, true, 1);
-        kw_pass(w, SEC(5));
-        assert_int_equal(w->fault.times, 0);
-        assert_string_equal(journal(w, "m1"), WAY_THERE);
-        assert_int_equal(operations(w, "m1"), 1);
-        kw_done(w);
-        free(w);
-    }
-}
-
-/* Then it is not begun at all: never twice is worth more. */
-static void a_beginning_without_an_answer_is_not_begun(void **state) {
-    struct kw *w = *state;
-    start(w, "Reboot");
-    until(w, "m1", "Granted");
-    fault(w, KUBE_UNKNOWN, true, 1);
-    kw_pass(w, SEC(5));
-    assert_int_equal(w->fault.times, 0);
-    assert_in(w, "m1", "Operating");
-    assert_int_equal(operations(w, "m1"), 0);
-    kw_pass(w, SEC(1000));
-    assert_in(w, "m1", "Halted");
-    say(w, "m1", "retry");
-    kw_pass(w, SEC(5));
-    assert_int_equal(operations(w, "m1"), 1);
 }
 
 /* --- paused --- */
@@ -962,7 +749,6 @@ static void it_waits_as_long_as_it_takes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         KEEPER_TEST(a_reboot_from_its_beginning_to_its_end),
-        KEEPER_TEST(it_ends_for_those_who_wait_for_conditions),
         KEEPER_TEST(a_drain_is_held_until_it_is_deleted),
         KEEPER_TEST(a_drain_whose_node_has_rebooted_can_be_deleted),
         KEEPER_TEST(a_node_in_other_hands_is_not_its_clients),
@@ -979,12 +765,10 @@ int main(void) {
         KEEPER_TEST(one_that_is_over_keeps_no_slot),
         KEEPER_TEST(several_objects_that_are_torn_away),
         KEEPER_TEST(an_object_that_is_made_anew_has_nothing_of_the_old_one),
-        KEEPER_TEST(an_operation_that_fails_halts),
         KEEPER_TEST(what_comes_of_an_operation_is_owed_until_it_is_written),
         KEEPER_TEST(nothing_is_owed_of_an_operation_that_has_succeeded),
         KEEPER_TEST(an_operation_that_shows_nothing_halts),
         KEEPER_TEST(a_node_that_reboots_after_all),
-        KEEPER_TEST(retry_does_it_once_more),
         KEEPER_TEST(retry_waits_for_the_end_of_a_stop),
         KEEPER_TEST(a_stop_right_before_the_command),
         KEEPER_TEST(deleted_right_before_the_command),
@@ -998,20 +782,9 @@ int main(void) {
         KEEPER_TEST(a_pod_that_comes_before_the_command),
         KEEPER_TEST(retry_of_one_that_was_uncordoned),
         KEEPER_TEST(nothing_is_done_on_the_heels_of_a_failure),
-        KEEPER_TEST(one_that_was_uncordoned_before_it_began),
-        KEEPER_TEST(one_whose_node_has_gone_says_so),
         KEEPER_TEST(what_a_command_does_is_not_told_to_the_node),
-        KEEPER_TEST(a_policy_without_slots_says_so),
-        KEEPER_TEST(a_record_that_cannot_be_read_is_a_blocker),
-        KEEPER_TEST(one_that_halts_says_at_once_what_it_waits_for),
-        KEEPER_TEST(skip_leads_on),
-        KEEPER_TEST(skip_waits_for_the_node),
-        KEEPER_TEST(abort_puts_back),
         KEEPER_TEST(a_new_leader_goes_on),
         KEEPER_TEST(a_new_leader_does_not_operate_again),
-        KEEPER_TEST(writes_that_conflict_are_made_again),
-        KEEPER_TEST(writes_without_an_answer_are_not_made_twice),
-        KEEPER_TEST(a_beginning_without_an_answer_is_not_begun),
         KEEPER_TEST(one_that_is_paused_does_not_begin),
         KEEPER_TEST(one_that_is_paused_while_it_is_queued),
         KEEPER_TEST(one_that_is_paused_when_it_is_granted),
