@@ -472,9 +472,8 @@ static void on_change(void *arg, const struct object *before, const struct objec
     loop_timer_set(r->timer, MSEC(COALESCE_MS));
 }
 
-/* Whatever else happens to DaemonSets is nothing that is shown. */
 static void on_kured(void *arg, const struct object *before, const struct object *after) {
-    if ((before && before->meta.annotations) || (after && after->meta.annotations))
+    if (rival_lock_changed(before, after))
         on_change(arg, before, after);
 }
 

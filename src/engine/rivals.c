@@ -115,6 +115,14 @@ const struct rival_row *rival_of_lock(const struct kured_lock *lock, const char 
     return w.found;
 }
 
+static const char *lock_in(const struct object *obj) {
+    return obj ? map_get(obj->meta.annotations, KURED_LOCK) : NULL;
+}
+
+bool rival_lock_changed(const struct object *before, const struct object *after) {
+    return !str_same(lock_in(before), lock_in(after));
+}
+
 /* --- by any sign --- */
 
 const struct rival_row *rival_by_lock(const struct rival_signs *signs, const char *node,

@@ -40,6 +40,10 @@ void rival_locks(const struct kured_lock *lock, int64_t now, rival_lock_fn *fn, 
 /* Whose lock it is that this node is named in; NULL: nobody's, or it is over. */
 const struct rival_row *rival_of_lock(const struct kured_lock *lock, const char *node, int64_t now);
 
+/* Of a DaemonSet (kind_kured_lock) that has come, changed or gone: whether the lock in it is
+ * another one now. Of all that happens to DaemonSets nothing else shows. Either may be NULL. */
+bool rival_lock_changed(const struct object *before, const struct object *after);
+
 /* Where signs are that are not on the Node itself; NULL: not known. */
 struct rival_signs {
     const struct store *locks; /* of kind_kured_lock */

@@ -217,11 +217,34 @@ static void by_any_sign(void **state) {
     pool_free(pool);
 }
 
+/* Most of what happens to DaemonSets has nothing to do with it. */
+static void a_lock_that_changes(void **state) {
+    (void)state;
+    struct pool *pool = pool_new(type_drop);
+    struct object *none = (struct object *)lock_of(pool, NULL),
+                  *w1 = (struct object *)lock_of(pool, "{\"nodeID\":\"w1\"}"),
+                  *again = (struct object *)lock_of(pool, "{\"nodeID\":\"w1\"}"),
+                  *w2 = (struct object *)lock_of(pool, "{\"nodeID\":\"w2\"}");
+    assert_false(rival_lock_changed(NULL, none));
+    assert_false(rival_lock_changed(none, none));
+    assert_false(rival_lock_changed(none, NULL));
+    assert_false(rival_lock_changed(w1, again));
+    assert_true(rival_lock_changed(NULL, w1));
+    assert_true(rival_lock_changed(none, w1));
+    assert_true(rival_lock_changed(w1, w2));
+    assert_true(rival_lock_changed(w2, none));
+    assert_true(rival_lock_changed(w2, NULL));
+    struct object *const all[] = {none, w1, again, w2};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        object_free(&kind_kured_lock, pool, all[i]);
+    pool_free(pool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signs_on_nodes), cmocka_unit_test(signs_on_pods),
         cmocka_unit_test(locks),          cmocka_unit_test(locks_without_end),
-        cmocka_unit_test(by_any_sign),
+        cmocka_unit_test(by_any_sign),    cmocka_unit_test(a_lock_that_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
