@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/census.h"
 #include "engine/keeper_internal.h"
 #include "model/selector.h"
 
@@ -17,16 +18,8 @@ bool keeper_is_member(const struct keeper *k, const struct node *node) {
     return !k->opts.nodes || selector_match(k->opts.nodes, node->meta.labels);
 }
 
-/* After `prefix`; NULL: it begins with something else. */
-static const char *after(const char *text, const char *prefix) {
-    return text && str_starts(text, prefix) ? text + strlen(prefix) : NULL;
-}
-
 bool keeper_is_own_id(const struct keeper *k, const char *id) {
-    const char *rest = after(id, "slot:");
-    const char *policy = rest && strchr(rest, '/') ? after(after(rest, k->opts.ns), "/") : rest;
-    const char *end = after(policy, k->opts.policy);
-    return end && *end == ':';
+    return census_is_own_id(k->opts.ns, k->opts.policy, id);
 }
 
 /* --- those that are out for another policy --- */
@@ -53,42 +46,16 @@ static bool names_elsewhere(const struct keeper *k, struct names *out) {
     return known;
 }
 
-/* Its cordon, where that may name a slot: of few nodes it is worth to be read. */
-static bool read_cordon(const struct node *node, struct arena *arena, struct cordon *out) {
-    const char *record = map_get(node->meta.annotations, CORDON_ANNOTATION);
-    if (!node->unschedulable || !record || !strstr(record, "slot:"))
-        return false;
-    cordon_of(node, arena, out);
-    return true;
+/* As long as the names are. */
+static struct census_world world_of(const struct keeper *k, const struct names *names) {
+    return (struct census_world){k->opts.ns, k->opts.policy, names->p, names->len};
 }
 
-/* Its cordon says so: of a policy whose record cannot be read, or of another Slipway. */
-static bool is_cordoned_elsewhere(const struct keeper *k, const struct node *node) {
-    _cleanup_arena_ struct arena arena = ARENA_INIT;
-    struct cordon c;
-    if (!read_cordon(node, &arena, &c))
-        return false;
-    for (size_t i = 0; i < c.n_holders; i++)
-        if (str_starts(c.holders[i].id, "slot:") && !keeper_is_own_id(k, c.holders[i].id))
-            return true;
-    return false;
-}
-
-static bool has_name(const struct names *names, const char *name) {
-    return names->len && bsearch(&name, names->p, names->len, sizeof name, by_name);
-}
-
-static bool is_elsewhere(const struct keeper *k, const struct names *names,
-                         const struct node *node) {
-    return has_name(names, node->meta.name) || is_cordoned_elsewhere(k, node);
-}
-
-/* Of one who holds a slot of another policy, and gets none here until that one is free: nobody
- * holds two, of which only one would ever be given back. */
 static bool holds_elsewhere(const struct keeper *k, const struct node *node) {
     struct names names = VEC_INIT;
     names_elsewhere(k, &names);
-    bool holds = has_name(&names, node->meta.name);
+    struct census_world world = world_of(k, &names);
+    bool holds = census_holds_elsewhere(&world, node->meta.name);
     vec_done(&names);
     return holds;
 }
@@ -98,16 +65,18 @@ static struct census take_census(const struct keeper *k, const struct slots *s) 
     struct names names = VEC_INIT;
     const struct object *obj;
     c.unsure = !names_elsewhere(k, &names);
+    struct census_world world = world_of(k, &names);
     for (uint32_t i = 0; (obj = store_next(k->cluster->nodes, &i));) {
         const struct node *node = (const struct node *)obj;
         bool member = keeper_is_member(k, node), control = node_is_control_plane(node);
         c.members += member;
         if ((!member && !control) || slots_holder(s, node->meta.name))
             continue;
-        if (is_elsewhere(k, &names, node)) {
+        enum census_as as = census_as(&world, node);
+        if (as == CENSUS_ELSEWHERE) {
             c.elsewhere += member;
             c.control_elsewhere += control;
-        } else if (!node_is_ready(node)) {
+        } else if (as == CENSUS_DOWN) {
             c.down += member;
             c.control_down += control;
         }
@@ -116,35 +85,26 @@ static struct census take_census(const struct keeper *k, const struct slots *s) 
     return c;
 }
 
-/* Whether the census counts it, of one without a slot of this policy. */
-enum counted { COUNTED_NOT, COUNTED_DOWN, COUNTED_ELSEWHERE };
-
-static enum counted counted_as(const struct keeper *k, const struct node *node) {
+/* Of one without a slot of this policy. */
+static enum census_as counted_as(const struct keeper *k, const struct node *node) {
     struct names names = VEC_INIT;
     names_elsewhere(k, &names);
-    bool out = is_elsewhere(k, &names, node);
+    struct census_world world = world_of(k, &names);
+    enum census_as as = census_as(&world, node);
     vec_done(&names);
-    return out ? COUNTED_ELSEWHERE : node_is_ready(node) ? COUNTED_NOT : COUNTED_DOWN;
+    return as;
 }
 
 /* It holds one now, or would. */
-static void count_taken(struct census *c, const struct node *node, enum counted as) {
+static void count_taken(struct census *c, const struct node *node, enum census_as as) {
     bool control = node_is_control_plane(node);
-    if (as == COUNTED_ELSEWHERE) {
+    if (as == CENSUS_ELSEWHERE) {
         c->elsewhere -= c->elsewhere > 0;
         c->control_elsewhere -= control && c->control_elsewhere > 0;
-    } else if (as == COUNTED_DOWN) {
+    } else if (as == CENSUS_DOWN) {
         c->down -= c->down > 0;
         c->control_down -= control && c->control_down > 0;
     }
-}
-
-static size_t limit_of(const struct keeper *k, size_t members) {
-    const struct limit *max = &k->opts.max;
-    if (!max->percent)
-        return max->value;
-    size_t share = members * max->value / 100;
-    return share || !max->value ? share : 1;
 }
 
 /* Of the record as it is. */
@@ -156,7 +116,7 @@ static const struct census *census_of(struct keeper *k) {
 }
 
 size_t keeper_limit(struct keeper *k) {
-    return limit_of(k, census_of(k)->members);
+    return census_limit(&k->opts.max, census_of(k)->members);
 }
 
 size_t keeper_down(struct keeper *k) {
@@ -204,7 +164,7 @@ static bool control_plane_waits(const struct keeper *k, const struct slots *s,
 
 static bool is_full(const struct keeper *k, const struct slots *s, const struct census *rest) {
     size_t down = k->opts.down_count ? rest->down : 0;
-    return s->list.len + rest->elsewhere + down >= limit_of(k, rest->members);
+    return s->list.len + rest->elsewhere + down >= census_limit(&k->opts.max, rest->members);
 }
 
 /* What is out itself, or down, makes nothing worse. */
@@ -334,7 +294,7 @@ static void take(struct keeper *k, struct slots *s, const struct slot_wish *wish
 static const struct cordon_holder *client_of(const struct keeper *k, const struct node *node,
                                              struct arena *arena) {
     struct cordon c;
-    if (!read_cordon(node, arena, &c))
+    if (!census_cordon(node, arena, &c))
         return NULL;
     for (size_t i = 0; i < c.n_holders; i++)
         if (keeper_is_own_id(k, c.holders[i].id) && streq(c.holders[i].by, SLOTS_BY_CLIENT))
@@ -483,7 +443,7 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
                 i++;
                 continue;
             }
-            enum counted as = counted_as(k, node);
+            enum census_as as = counted_as(k, node);
             take(k, s, &wish, node, SIZE_MAX, arena); /* its wish ends: the next one is at i */
             count_taken(&c, node, as);
             changed = true;

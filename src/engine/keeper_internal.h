@@ -228,8 +228,7 @@ bool keeper_has_room(struct keeper *k, const char *node);
 /* Whether it is the number of those that are out, and nothing else, for which there is none. */
 bool keeper_is_counted_out(struct keeper *k, const char *node);
 bool keeper_is_member(const struct keeper *k, const struct node *node);
-/* Whether a holding of that id is, or was, of this policy of this Slipway. Those that earlier
- * releases have given do not name their namespace: they are taken for ours. */
+/* As census_is_own_id(). */
 bool keeper_is_own_id(const struct keeper *k, const char *id);
 
 /* The seed's manager has marked and cordoned it, and nobody else has. */

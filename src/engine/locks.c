@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/vec.h"
+#include "engine/census.h"
 #include "engine/cordon.h"
 #include "engine/keeper.h"
 #include "engine/policy.h"
@@ -27,7 +28,6 @@ enum {
 /* Of the condition of a drain that has ended, and not well (engine/drain_node.c). */
 #define DRAIN_ENDED "SlipwayDrainEnded"
 
-/* What is known while one record is looked at. */
 /* Who holds a slot, in any record. */
 struct holding {
     const struct config_map *map;
@@ -39,6 +39,7 @@ struct holdings {
     size_t len, cap;
 };
 
+/* What is known while one record is looked at. */
 struct view_of_policy {
     const struct locks_world *w;
     struct arena *arena;
@@ -49,6 +50,7 @@ struct view_of_policy {
     const struct slots *slots;
     const struct config_map *map;
     const struct holdings *all;
+    struct census_world census;
 };
 
 /* --- words --- */
@@ -353,10 +355,15 @@ static bool has_node(const struct view_of_policy *v, const struct node *node) {
     return !v->rules || policy_has_node(v->rules, node);
 }
 
+/* A record of the same Slipway; those of others are known by the cordons of their nodes. */
+static bool is_of_another(const struct view_of_policy *v, const struct holding *h) {
+    return h->map != v->map && str_same(h->map->meta.ns, v->map->meta.ns);
+}
+
 /* The policy that it holds a slot of, other than this one; NULL: none. */
 static const char *elsewhere(const struct view_of_policy *v, const char *node) {
     for (size_t i = 0; i < v->all->len; i++)
-        if (v->all->p[i].map != v->map && streq(v->all->p[i].node, node))
+        if (is_of_another(v, &v->all->p[i]) && streq(v->all->p[i].node, node))
             return v->all->p[i].policy;
     return NULL;
 }
@@ -372,8 +379,7 @@ static size_t out_without(const struct view_of_policy *v, const struct node *who
         const struct node *node = (const struct node *)all[i];
         if (node == who || !has_node(v, node) || slots_holder(v->slots, node->meta.name))
             continue;
-        bool is_other = elsewhere(v, node->meta.name);
-        if (other ? is_other : !is_other && !node_is_ready(node))
+        if (census_as(&v->census, node) == (other ? CENSUS_ELSEWHERE : CENSUS_DOWN))
             *vec_push(&list) = node->meta.name;
     }
     size_t found = list.len;
@@ -423,8 +429,7 @@ static const char *control_plane_text(const struct view_of_policy *v, const stru
     for (size_t i = 0; i < n && !out; i++) {
         const struct node *node = (const struct node *)all[i];
         if (node != who && node_is_control_plane(node) &&
-            (!node_is_ready(node) || slots_holder(v->slots, node->meta.name) ||
-             elsewhere(v, node->meta.name)))
+            (slots_holder(v->slots, node->meta.name) || census_as(&v->census, node) != CENSUS_IN))
             out = node->meta.name;
     }
     return out ? arena_printf(v->arena,
@@ -506,17 +511,13 @@ static void look_at_wish(const struct view_of_policy *v, struct lock_row *row) {
 /* --- policies --- */
 
 static size_t limit_of(const struct view_of_policy *v) {
-    const struct limit *max = &v->rules->max;
     const struct object *obj;
     size_t members = 0;
     if (v->rules->ends)
         return 0;
-    if (!max->percent)
-        return max->value;
     for (uint32_t i = 0; (obj = store_next(v->w->nodes, &i));)
         members += has_node(v, (const struct node *)obj);
-    size_t share = members * max->value / 100;
-    return share || !max->value ? share : 1;
+    return census_limit(&v->rules->max, members);
 }
 
 /* The rules that bind it, to be freed; NULL: not known. Without any Policy there is the built-in
@@ -576,6 +577,22 @@ static void add_holdings(const struct config_map *map, struct holdings *all, str
     slots_done(&s);
 }
 
+static int by_name(const void *a, const void *b) {
+    const char *const *x = a, *const *y = b;
+    return strcmp(*x, *y);
+}
+
+/* What the keeper of the policy counts by. */
+static void begin_census(struct view_of_policy *v) {
+    size_t n = 0;
+    const char **names = arena_alloc(v->arena, (v->all->len + 1) * sizeof *names);
+    for (size_t i = 0; i < v->all->len; i++)
+        if (is_of_another(v, &v->all->p[i]))
+            names[n++] = v->all->p[i].node;
+    qsort(names, n, sizeof *names, by_name);
+    v->census = (struct census_world){strna(v->policy->ns), v->policy->name, names, n};
+}
+
 static void look_at_map(const struct locks_world *w, const struct config_map *map,
                         const struct holdings *all, struct lock_policy *p, struct rows *rows,
                         struct arena *arena) {
@@ -602,6 +619,7 @@ static void look_at_map(const struct locks_world *w, const struct config_map *ma
                                .stopped = store_get(w->maps, p->ns, STOP_MAP)};
     struct policy_rules *rules = rules_of(w, p->name, &v.gone);
     v.rules = rules;
+    begin_census(&v);
     p->held = s.list.len;
     p->waiting = s.waiting.len;
     p->limited = rules || v.gone;

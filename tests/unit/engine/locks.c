@@ -419,7 +419,7 @@ static void a_gate_that_is_shut(void **state) {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct fixture f;
         begin(&f);
-        node(&f, &(struct node_is){.name = "w1", .cordoned = true});
+        node(&f, &(struct node_is){.name = "w1"});
         node(&f, &(struct node_is){.name = "w2", .cordoned = cases[i].cordoned});
         record(&f, "default", cases[i].record);
         assert_string_equal(look(&f, "w2")->why, cases[i].why);
@@ -473,10 +473,9 @@ static void what_a_policy_says(void **state) {
             xasprintf("{'v':1,'fence':1,'slots':[%s],'waiting':[" WISH("w2") "]}", cases[i].slots);
         begin(&f);
         node(&f, &(struct node_is){.name = "a1",
-                                   .cordoned = true,
                                    .labels = "'pool':'a','topology.kubernetes.io/zone':'z1',"
                                              "'node-role.kubernetes.io/control-plane':''"});
-        node(&f, &(struct node_is){.name = "a2", .cordoned = true, .labels = "'pool':'a'"});
+        node(&f, &(struct node_is){.name = "a2", .labels = "'pool':'a'"});
         node(&f, &(struct node_is){.name = "a3", .labels = "'pool':'a'"});
         node(&f, &(struct node_is){.name = "w2", .labels = cases[i].labels});
         put(&f, f.policies, cases[i].policy);
@@ -661,6 +660,55 @@ static void who_is_out_for_another_policy_stands_in_the_way(void **state) {
     end(&f);
 }
 
+/* As the controller counts it: by the cordon, where no record of that Slipway tells. */
+static void who_is_cordoned_for_another_policy_stands_in_the_way(void **state) {
+    static const struct {
+        const char *id, *why;
+    } cases[] = {
+        {"slot:sys/old:1", "nodes that are out for another policy count for the only slot: a1"},
+        {"slot:else/p:1", "nodes that are out for another policy count for the only slot: a1"},
+        {"slot:sys/p:1", "a slot is free: it is about to get it"}, /* left behind */
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f;
+        begin(&f);
+        _cleanup_free_ char *a1 = xasprintf(
+            "{'metadata':{'name':'a1','uid':'u-a1','labels':{'pool':'a'},'annotations':{"
+            "'slipway.dev/cordon':'{\\'v\\':1,\\'before\\':false,\\'holders\\':[{\\'id\\':"
+            "\\'%s\\'}]}'}},'spec':{'unschedulable':true},'status':{'conditions':[{'type':'Ready',"
+            "'status':'True'}]}}",
+            cases[i].id);
+        world_add(&f.w, &kind_node, a1);
+        node(&f, &(struct node_is){.name = "a2", .labels = "'pool':'a'"});
+        put(&f, f.policies, POLICY("p", "'maxUnavailable':1"));
+        record(&f, "old", "{'v':2}");
+        record(&f, "p", RECORD("", WISH("a2")));
+        assert_string_equal(look(&f, "a2")->why, cases[i].why);
+        end(&f);
+    }
+}
+
+/* Its controller knows nothing of that record, and goes by the cordons. */
+static void a_record_of_another_slipway_is_not_counted(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    node(&f, &(struct node_is){.name = "a1", .labels = "'pool':'a'"});
+    node(&f, &(struct node_is){.name = "a2", .labels = "'pool':'a'"});
+    put(&f, f.policies, POLICY("p", "'maxUnavailable':1"));
+    put(&f, f.maps,
+        "{'metadata':{'namespace':'else','name':'slipway-slots-p','labels':{'" SLOTS_LABEL
+        "':'p'}},'data':{'" SLOTS_KEY "':'{\\'v\\':1,\\'fence\\':1,\\'slots\\':[{\\'id\\':"
+        "\\'slot:else/p:1\\',\\'node\\':\\'a1\\',\\'uid\\':\\'u-a1\\',\\'operation\\':"
+        "\\'Reboot\\',\\'by\\':\\'fleetlock\\',\\'state\\':\\'taken\\',\\'boot\\':\\'b1\\',"
+        "\\'since\\':\\'2026-11-16T12:01:00Z\\'}]}'}}");
+    record(&f, "p", RECORD("", WISH("a2")));
+    assert_string_equal(look(&f, "a2")->why, "a slot is free: it is about to get it");
+    assert_string_equal(look(&f, "a1")->state, "taken");
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_state_of_a_slot),
@@ -675,6 +723,8 @@ int main(void) {
         cmocka_unit_test(a_gate_that_is_shut),
         cmocka_unit_test(its_own_slot_is_being_put_back),
         cmocka_unit_test(who_is_out_for_another_policy_stands_in_the_way),
+        cmocka_unit_test(who_is_cordoned_for_another_policy_stands_in_the_way),
+        cmocka_unit_test(a_record_of_another_slipway_is_not_counted),
         cmocka_unit_test(what_a_policy_says),
         cmocka_unit_test(nodes_that_are_down_take_slots),
         cmocka_unit_test(one_who_has_not_asked_for_long),
