@@ -195,6 +195,11 @@ static void on_note(void *arg, const struct keeper_note *note) {
     teller_note(c->teller, note);
 }
 
+static void on_said(void *arg, const struct keeper_said *said) {
+    const struct controller *c = arg;
+    teller_said(c->teller, said);
+}
+
 static void on_drain_note(void *arg, const struct drain_note *note) {
     const struct controller *c = arg;
     teller_drain_note(c->teller, note);
@@ -511,6 +516,7 @@ static void make_core(struct controller *c) {
                                            .log = c->opts.log,
                                            .seed = c->opts.seed,
                                            .note = on_note,
+                                           .said = on_said,
                                            .drain_note = on_drain_note,
                                            .rollout_note = on_rollout_note,
                                            .reply = on_reply,

@@ -54,6 +54,13 @@ static void on_note(void *arg, const struct keeper_note *note) {
     c->opts.note(c->opts.arg, note);
 }
 
+/* Nobody replays it: whoever does asks the gates again. */
+static void on_said(void *arg, const struct keeper_said *said) {
+    const struct core *c = arg;
+    if (c->opts.said)
+        c->opts.said(c->opts.arg, said);
+}
+
 static void on_drain_note(void *arg, const struct drain_note *note) {
     const struct core *c = arg;
     tell(c, &(struct core_event){.what = CORE_DRAIN, .drain = note});
@@ -394,6 +401,7 @@ static void make_policies(struct core *c) {
                    .same_boot = KEEPER_SAME_BOOT,
                    .drain_note = on_drain_note,
                    .note = on_note,
+                   .said = on_said,
                    .reply = on_reply,
                    .deposed = on_deposed,
                    .watched = on_watched,

@@ -20,6 +20,7 @@ struct core_opts {
     const struct log *log;
     uint64_t seed; /* another one for each process */
     void (*note)(void *arg, const struct keeper_note *note);
+    keeper_said_fn *said; /* as keeper_opts.said */
     drain_note_fn *drain_note;
     void (*rollout_note)(void *arg, const struct rollout_note *note);
     void (*reply)(void *arg, const struct keeper_reply *reply);

@@ -92,6 +92,11 @@ static void set_groups(struct metrics *m, const struct policy_kept *p, size_t li
     }
 }
 
+static void set_said(void *arg, const struct keeper_said *said) {
+    double value = said->verdict == MAINT_PASS ? 1 : said->verdict == MAINT_WAIT ? 0 : -1;
+    METRIC_SET(arg, METRIC_GATE_STATUS, value, said->policy, said->node, said->by, said->gate);
+}
+
 static void set_policy(struct metrics *m, const struct gauges_world *w,
                        const struct policy_kept *p) {
     struct counts n = {0};
@@ -113,6 +118,7 @@ static void set_policy(struct metrics *m, const struct gauges_world *w,
         set_phase(m, &n, p->name, wish->node, MAINT_QUEUED, wish->since);
         set_blocked(m, &n, p->name, wish->node, BLOCKER_MAX_UNAVAILABLE, wish->since);
     }
+    keeper_each_said(p->keeper, set_said, m);
     set_idle(m, w, &n, p, s);
     METRIC_SET(m, METRIC_NODES, n.idle, p->name, "Idle");
     for (unsigned i = 0; i < MAINT_PHASES; i++)

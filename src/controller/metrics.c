@@ -101,6 +101,26 @@ const struct metric_row metric_rows[METRICS] = {
                       .help =
                           "Always 1: a node that another manager is at work on, by what the Node "
                           "says; of whoever leads also by the manager's pod or lock."},
+    [METRIC_GATE_STATUS] =
+        {.name = OUR("gate_status"),
+         .type = EXPOSE_GAUGE,
+         .labels = {"policy", "node", "by", "gate"},
+         .help = "What a gate says to a node that is about to take its next step, and for whom: 1 "
+                 "pass, 0 wait, -1 deny. Those who wait for a slot are asked, those who are "
+                 "drained, and those who are back."},
+    [METRIC_GATE_CHECKS] = {.name = OUR("gate_checks_total"),
+                            .type = EXPOSE_COUNTER,
+                            .labels = {"policy", "gate", "outcome"},
+                            .help =
+                                "What gates have answered: pass, wait or deny; counted when a node "
+                                "comes to a gate, and whenever the answer is another one."},
+    [METRIC_GATE_DURATION] =
+        {.name = OUR("gate_duration_seconds"),
+         .type = EXPOSE_HISTOGRAM,
+         .labels = {"policy", "gate"},
+         .help = "How long a gate was shut to a node before it let it pass, of those that have "
+                 "waited there.",
+         .bounds = phase_bounds},
     [METRIC_TRANSITIONS] =
         {.name = OUR("transitions_total"),
          .type = EXPOSE_COUNTER,

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "engine/gate.h"
 #include "engine/reason.h"
 
 static double seconds(int64_t usec) {
@@ -47,6 +48,14 @@ void tally_note(struct metrics *m, const struct keeper_note *n, int64_t now) {
                        maint_phases[n->from].word, phase_outcome(n));
     if (maint_ended(n->to))
         METRIC_ADD(m, METRIC_OPERATIONS, 1, n->policy, strna(n->operation), operation_outcome(n));
+}
+
+/* --- gates --- */
+
+void tally_said(struct metrics *m, const struct keeper_said *said) {
+    METRIC_ADD(m, METRIC_GATE_CHECKS, 1, said->policy, said->gate, gate_word(said->verdict));
+    if (said->verdict == MAINT_PASS && said->shut)
+        METRIC_OBSERVE(m, METRIC_GATE_DURATION, seconds(said->shut), said->policy, said->gate);
 }
 
 /* --- pods, and Events --- */

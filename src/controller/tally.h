@@ -10,6 +10,8 @@
 
 /* Something happened to a slot or a maintenance; `now` is the wall clock. */
 void tally_note(struct metrics *m, const struct keeper_note *note, int64_t now);
+/* A gate has answered. */
+void tally_said(struct metrics *m, const struct keeper_said *said);
 /* An action of the engine has ended. */
 void tally_action(struct metrics *m, const struct action *action, const struct answer *answer);
 /* A request to the API server has. */

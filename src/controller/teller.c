@@ -44,6 +44,10 @@ void teller_note(struct teller *t, const struct keeper_note *note) {
     events_note(t->events, note, m ? m->meta.uid : "", now(t));
 }
 
+void teller_said(struct teller *t, const struct keeper_said *said) {
+    tally_said(t->opts.metrics, said);
+}
+
 static void log_blocked(const struct teller *t, const char *node, const struct drain_blocker *b) {
     const char *code = blocker_row(b->code)->name;
     const struct log_field fields[] = {{"node", node}, {"code", code}, {"object", b->object}};

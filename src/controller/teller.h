@@ -33,6 +33,7 @@ void teller_reopen(struct teller *t);
 
 /* Of a slot or a maintenance; of a drain; of a rollout. */
 void teller_note(struct teller *t, const struct keeper_note *note);
+void teller_said(struct teller *t, const struct keeper_said *said);
 void teller_drain_note(struct teller *t, const struct drain_note *note);
 void teller_rollout_note(struct teller *t, const struct rollout_note *note);
 /* A warning about a node; `event`: as an Event, too, which one replica is to send. */

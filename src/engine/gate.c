@@ -96,17 +96,27 @@ const struct gate gates_table[] = {
      ask_approval},
 };
 const size_t n_gates = ARRAY_LEN(gates_table);
+_Static_assert(ARRAY_LEN(gates_table) <= GATES_MAX, "struct gate_each has no room for them");
+
+const char *gate_word(enum maint_gate verdict) {
+    return verdict == MAINT_PASS ? "pass" : verdict == MAINT_WAIT ? "wait" : "deny";
+}
 
 enum maint_gate gates_ask(const struct gate_question *q, struct arena *arena,
                           struct gate_answer *out) {
-    static const struct gate_answer pass = {MAINT_PASS, BLOCKER_CODES, "", ""};
+    static const struct gate_answer pass = {.code = BLOCKER_CODES, .object = "", .message = ""};
+    struct gate_each each = {0};
     *out = pass;
     for (size_t i = 0; i < n_gates; i++) {
         struct gate_answer one = pass;
-        if (gates_table[i].when & q->at)
-            gates_table[i].ask(q, arena, &one);
+        if (!(gates_table[i].when & q->at))
+            continue;
+        gates_table[i].ask(q, arena, &one);
+        each.asked |= 1u << i;
+        each.verdicts[i] = one.verdict;
         if (one.verdict > out->verdict)
             *out = one;
     }
+    out->each = each;
     return out->verdict;
 }

@@ -29,10 +29,19 @@ struct gate_question {
     const struct node *there;    /* the node; NULL: there is none, or nobody knows it */
 };
 
+enum { GATES_MAX = 16 }; /* rows of the table, at most */
+
+/* What each of them has said, by its row. */
+struct gate_each {
+    unsigned asked; /* bits: the rows of that step */
+    enum maint_gate verdicts[GATES_MAX];
+};
+
 struct gate_answer {
     enum maint_gate verdict;
     enum blocker_code code;       /* unless it passes */
     const char *object, *message; /* "" when it passes; the arena's */
+    struct gate_each each;
 };
 
 struct gate {
@@ -43,6 +52,8 @@ struct gate {
 };
 extern const struct gate gates_table[];
 extern const size_t n_gates;
+
+const char *gate_word(enum maint_gate verdict); /* "pass", "wait", "deny" */
 
 /* All of that step: the first of those that deny, else of those that wait. */
 enum maint_gate gates_ask(const struct gate_question *q, struct arena *arena,

@@ -98,7 +98,7 @@ void keeper_free(struct keeper *k) {
     keeper_upkeeps_done(k);
     keeper_tickets_done(k);
     drain_free(k->drain);
-    keeper_gates_done(k);
+    keeper_gates_forget(k);
     record_done(&k->record);
     vec_done(&k->taking.nodes);
     arena_done(&k->taking.arena);
@@ -145,7 +145,7 @@ void keeper_follow(struct keeper *k) {
     keeper_upkeeps_done(k);
     drain_free(k->drain);
     k->drain = NULL;
-    keeper_gates_done(k);
+    keeper_gates_forget(k);
     k->checks = NULL;
     keeper_stir(k);
 }

@@ -89,6 +89,16 @@ struct keeper_note {
     int64_t since; /* wall clock: when it came to `from`; 0: not known */
 };
 
+/* What a gate (engine/gate.h) says to one that is about to take a step of its life cycle. */
+struct keeper_said {
+    const char *policy, *node;
+    const char *by;   /* as of a note */
+    const char *gate; /* its name */
+    enum maint_gate verdict;
+    int64_t shut; /* microseconds for which it was shut; 0: it has passed from the beginning */
+};
+typedef void keeper_said_fn(void *arg, const struct keeper_said *said);
+
 typedef void keeper_out_fn(void *arg, const char *node);
 
 struct keeper_opts {
@@ -114,6 +124,9 @@ struct keeper_opts {
     drain_note_fn *drain_note;
     void (*note)(void *arg, const struct keeper_note *note);
     void (*reply)(void *arg, const struct keeper_reply *reply);
+    /* A gate was asked about that step for the first time, or answers another than before. NULL:
+     * nobody wants to know. */
+    keeper_said_fn *said;
     /* Maintenances, of all policies; NULL: there are none. `owns` says which are this one's, and
      * `operate` begins what is to be done: how that ended comes back with keeper_operated(), as far
      * as the node itself does not show it. */
@@ -213,6 +226,9 @@ const char *keeper_boot(const struct node *node);
 /* What a node that holds a slot waits for, the things first that need somebody's help; NULL: for
  * nothing, or this one does not lead. */
 const struct drain_blocker *keeper_blocker(const struct keeper *k, const char *node);
+/* What the gates have said, the last time that they were asked, to each one that has not gone on
+ * since; of one that does not lead there is none. */
+void keeper_each_said(const struct keeper *k, keeper_said_fn *fn, void *arg);
 /* Whose pods it has to know. */
 bool keeper_needs_pods(const struct keeper *k, const char *node);
 

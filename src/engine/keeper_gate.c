@@ -14,7 +14,7 @@ enum {
     LOOK_MAX_S = 10, /* and at what changes with time alone, while a gate is shut */
 };
 
-void keeper_gates_done(struct keeper *k) {
+static void look_done(struct keeper *k) {
     arena_done(&k->look.arena);
     vec_done(&k->look.going);
     vec_done(&k->look.out);
@@ -143,7 +143,7 @@ void keeper_gates_look(struct keeper *k, const struct slots *s) {
     l.made = true;
     l.at = k->now.mono;
     l.due = l.found.n ? l.at + SEC(LOOK_MAX_S) : INT64_MAX;
-    keeper_gates_done(k);
+    look_done(k);
     k->look = l;
     if (l.found.n)
         keeper_wake(k, l.due);
@@ -172,12 +172,15 @@ const char *keeper_approval(const struct keeper *k, const char *node, const char
              : approval_of_node(there, there ? keeper_boot(there) : "", arena);
 }
 
-enum maint_gate keeper_gate(const struct keeper *k, const struct gate_who *who, enum check_when at,
-                            struct arena *arena, struct gate_answer *out) {
+enum maint_gate keeper_gate_ask(const struct keeper *k, const struct gate_who *who,
+                                enum check_when at, struct arena *arena, struct gate_answer *out) {
     const struct maintenance *m = maintenance_of(k, who->by);
     if (is_unread(k)) {
-        *out = (struct gate_answer){MAINT_WAIT, BLOCKER_CHECK_UNKNOWN, "",
-                                    "storage systems and quorums have not been looked at yet"};
+        *out = (struct gate_answer){.verdict = MAINT_WAIT,
+                                    .code = BLOCKER_CHECK_UNKNOWN,
+                                    .object = "",
+                                    .message =
+                                        "storage systems and quorums have not been looked at yet"};
         return MAINT_WAIT;
     }
     struct gate_question q = {
@@ -194,6 +197,117 @@ enum maint_gate keeper_gate(const struct keeper *k, const struct gate_who *who, 
     };
     return gates_ask(&q, arena, out);
 }
+
+/* --- what they have said --- */
+
+static void memory_done(struct gate_memory *m) {
+    free(m->node);
+    free(m->by);
+}
+
+void keeper_gates_forget(struct keeper *k) {
+    look_done(k);
+    for (size_t i = 0; i < k->said.len; i++)
+        memory_done(&k->said.p[i]);
+    vec_done(&k->said);
+}
+
+static struct gate_memory *memory_of(struct keeper *k, const struct gate_who *who) {
+    for (size_t i = 0; i < k->said.len; i++)
+        if (streq(k->said.p[i].node, who->node) && streq(k->said.p[i].by, strna(who->by)))
+            return &k->said.p[i];
+    struct gate_memory *m = vec_push(&k->said);
+    *m = (struct gate_memory){.node = xstrdup(who->node), .by = xstrdup(strna(who->by))};
+    return m;
+}
+
+static struct keeper_said said_of(const struct keeper *k, const struct gate_memory *m, size_t gate,
+                                  int64_t shut) {
+    return (struct keeper_said){.policy = k->opts.policy,
+                                .node = m->node,
+                                .by = m->by,
+                                .gate = gates_table[gate].name,
+                                .verdict = m->each.verdicts[gate],
+                                .shut = shut};
+}
+
+static int64_t shut_for(const struct keeper *k, const struct gate_memory *m, size_t gate) {
+    return m->shut_at[gate] ? MAX_OF(k->now.wall - m->shut_at[gate], INT64_C(0)) : 0;
+}
+
+/* Of those that were asked. */
+static void remember(struct keeper *k, const struct gate_who *who, enum check_when at,
+                     const struct gate_each *each) {
+    struct gate_memory *m = k->leads && each->asked ? memory_of(k, who) : NULL;
+    bool anew = m && m->at != at;
+    if (anew)
+        *m = (struct gate_memory){.node = m->node, .by = m->by, .at = at};
+    for (size_t i = 0; m && i < n_gates; i++) {
+        if (!(each->asked & 1u << i))
+            continue;
+        bool news = anew || m->each.verdicts[i] != each->verdicts[i];
+        m->each.asked |= 1u << i;
+        m->each.verdicts[i] = each->verdicts[i];
+        struct keeper_said said = said_of(k, m, i, shut_for(k, m, i));
+        if (said.verdict == MAINT_PASS)
+            m->shut_at[i] = 0;
+        else if (!m->shut_at[i])
+            m->shut_at[i] = k->now.wall;
+        if (news && k->opts.said)
+            k->opts.said(k->opts.arg, &said);
+    }
+}
+
+enum maint_gate keeper_gate(struct keeper *k, const struct gate_who *who, enum check_when at,
+                            struct arena *arena, struct gate_answer *out) {
+    keeper_gate_ask(k, who, at, arena, out);
+    remember(k, who, at, &out->each);
+    return out->verdict;
+}
+
+void keeper_each_said(const struct keeper *k, keeper_said_fn *fn, void *arg) {
+    for (size_t i = 0; i < k->said.len; i++)
+        for (size_t j = 0; j < n_gates; j++)
+            if (k->said.p[i].each.asked & 1u << j) {
+                struct keeper_said said =
+                    said_of(k, &k->said.p[i], j, shut_for(k, &k->said.p[i], j));
+                fn(arg, &said);
+            }
+}
+
+/* Whether it is still about to take that step. */
+static bool stands_there(const struct keeper *k, const struct slots *s,
+                         const struct gate_memory *m) {
+    const struct slot *slot = slots_holder(s, m->node);
+    const struct slot_wish *wish = slots_waits(s, m->node);
+    if (slot && streq(slot->by, m->by))
+        return m->at == (keeper_is_taken_over(k, slot) ? CHECK_CORDON
+                         : is_back(slot)               ? CHECK_RETURN
+                         : slot->state < SLOT_GRANTED || !keeper_has_begun(k, slot)
+                             ? CHECK_OPERATION
+                             : 0);
+    if (m->at != CHECK_CORDON)
+        return false;
+    if (wish && streq(wish->by, m->by))
+        return true;
+    for (size_t i = 0; i < k->upkeeps.len; i++)
+        if (str_starts(m->by, KEEPER_BY_MAINTENANCE) &&
+            streq(m->by + strlen(KEEPER_BY_MAINTENANCE), k->upkeeps.p[i]->name))
+            return str_same(keeper_upkeep_waits(k, k->upkeeps.p[i]), m->node);
+    return false;
+}
+
+static void forget_gone(struct keeper *k, const struct slots *s) {
+    size_t kept = 0;
+    for (size_t i = 0; i < k->said.len; i++)
+        if (stands_there(k, s, &k->said.p[i]))
+            k->said.p[kept++] = k->said.p[i];
+        else
+            memory_done(&k->said.p[i]);
+    k->said.len = kept;
+}
+
+/* --- what is written of it --- */
 
 static void say(struct keeper *k, struct slots *s, const char *node, const struct gate_answer *a,
                 struct arena *arena, bool *changed) {
@@ -238,5 +352,6 @@ bool keeper_gates_change(struct keeper *k, struct slots *s, struct arena *arena)
                     arena, &answer);
         say(k, s, wish->node, &answer, arena, &changed);
     }
+    forget_gone(k, s);
     return changed;
 }

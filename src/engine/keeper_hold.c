@@ -153,12 +153,14 @@ static void wake_at(struct keeper *k, int64_t wall) {
     keeper_wake(k, k->now.mono + wall - k->now.wall);
 }
 
-static enum maint_gate gate_of(const struct keeper *k, const struct slot *slot,
-                               enum check_when at) {
+static enum maint_gate gate_of(struct keeper *k, const struct slot *slot, enum check_when at) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct gate_answer answer;
-    return keeper_gate(k, &(struct gate_who){slot->node, slot->operation, slot->by}, at, &arena,
-                       &answer);
+    const struct gate_who who = {slot->node, slot->operation, slot->by};
+    /* One that has gone already is not kept from it any more. */
+    bool late = at == CHECK_OPERATION && slot->state >= SLOT_GRANTED && keeper_has_begun(k, slot);
+    return late ? keeper_gate_ask(k, &who, at, &arena, &answer)
+                : keeper_gate(k, &who, at, &arena, &answer);
 }
 
 /* Back for long enough, and what it carries is well? One that was never told to go has not been

@@ -151,6 +151,14 @@ struct gate_who {
     const char *node, *operation, *by;
 };
 
+/* What they have said to one, at the step that it is about to take. */
+struct gate_memory {
+    char *node, *by;
+    enum check_when at;
+    struct gate_each each;
+    int64_t shut_at[GATES_MAX]; /* wall clock: since when each has not passed; 0: it does */
+};
+
 struct keeper {
     struct keeper_opts opts;
     char *map;               /* name of the ConfigMap */
@@ -163,6 +171,7 @@ struct keeper {
     struct drain *drain;
     const struct check_world *checks; /* of the one that leads; NULL: nobody asks them */
     struct gate_look look;
+    VEC(struct gate_memory) said;
     VEC(struct hold *) holds;
     VEC(struct upkeep *) upkeeps;
     VEC(struct ticket *) tickets;
@@ -248,15 +257,19 @@ enum blocker_code keeper_full(struct keeper *k, const struct node *node, struct 
 void keeper_gates_look(struct keeper *k, const struct slots *s);
 /* Something has changed that they go by. */
 void keeper_gates_stale(struct keeper *k);
-/* As of the last look. */
-enum maint_gate keeper_gate(const struct keeper *k, const struct gate_who *who, enum check_when at,
+/* As of the last look. This one only asks: */
+enum maint_gate keeper_gate_ask(const struct keeper *k, const struct gate_who *who,
+                                enum check_when at, struct arena *arena, struct gate_answer *out);
+/* and by this one it is decided whether somebody takes a step, so that it is told. */
+enum maint_gate keeper_gate(struct keeper *k, const struct gate_who *who, enum check_when at,
                             struct arena *arena, struct gate_answer *out);
 /* Who has approved of it, and when; NULL: nobody. */
 const char *keeper_approval(const struct keeper *k, const char *node, const char *by,
                             struct arena *arena);
 /* Puts it into the copy of the record; whether it has changed. */
 bool keeper_gates_change(struct keeper *k, struct slots *s, struct arena *arena);
-void keeper_gates_done(struct keeper *k);
+/* It does not lead any more. */
+void keeper_gates_forget(struct keeper *k);
 
 /* keeper_hold.c: holdings, and the Nodes they are of */
 void keeper_holds_step(struct keeper *k);

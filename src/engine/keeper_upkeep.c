@@ -187,11 +187,23 @@ const char *keeper_upkeep_waits(const struct keeper *k, const struct upkeep *u) 
     return m && keeper_phase(m) <= MAINT_QUEUED && !m->meta.deleted ? m->node : NULL;
 }
 
+static struct gate_who who_is(const struct maintenance *m, struct arena *arena) {
+    const char *by = arena_printf(arena, KEEPER_BY_MAINTENANCE "%s", m->meta.name);
+    return (struct gate_who){m->node, m->operation, by};
+}
+
 enum maint_gate keeper_upkeep_gate(const struct keeper *k, const struct maintenance *m,
                                    enum check_when at, struct arena *arena,
                                    struct gate_answer *out) {
-    const char *by = arena_printf(arena, KEEPER_BY_MAINTENANCE "%s", m->meta.name);
-    return keeper_gate(k, &(struct gate_who){m->node, m->operation, by}, at, arena, out);
+    const struct gate_who who = who_is(m, arena);
+    return keeper_gate_ask(k, &who, at, arena, out);
+}
+
+/* Whether it may have a slot. */
+static enum maint_gate decide(struct keeper *k, const struct maintenance *m, struct arena *arena,
+                              struct gate_answer *out) {
+    const struct gate_who who = who_is(m, arena);
+    return keeper_gate(k, &who, CHECK_CORDON, arena, out);
 }
 
 void keeper_upkeep_facts(struct keeper *k, struct upkeep *u, struct maint_facts *f) {
@@ -208,7 +220,9 @@ void keeper_upkeep_facts(struct keeper *k, struct upkeep *u, struct maint_facts 
         bool stays = phase == MAINT_QUEUED && k->checks && k->checks->unread;
         f->to_cordon = keeper_upkeep_unclear(k, m) ? MAINT_WAIT
                        : stays                     ? MAINT_PASS
-                               : keeper_upkeep_gate(k, m, CHECK_CORDON, &arena, &answer);
+                       : keeper_upkeep_waits(k, u)
+                           ? decide(k, m, &arena, &answer)
+                           : keeper_upkeep_gate(k, m, CHECK_CORDON, &arena, &answer);
     }
     f->word = word_of(m);
     f->work = u->work;

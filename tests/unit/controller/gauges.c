@@ -21,6 +21,8 @@ struct fixture {
     struct policies *policies;
     struct metrics *metrics;
     struct rival_signs rivals;
+    struct check_world checks; /* asked where there are machines */
+    struct store *machines;
 };
 
 static void on_changed(void *arg, const struct kind *kind, const struct object *before,
@@ -34,6 +36,11 @@ static void on_synced(void *arg) {
 
 static void on_reply(void *arg, const struct keeper_reply *reply) {
     (void)arg, (void)reply;
+}
+
+static const struct check_world *on_checks(void *arg) {
+    const struct fixture *f = arg;
+    return f->machines ? &f->checks : NULL;
 }
 
 static void on_replaced(void *arg, const struct keeper *k) {
@@ -61,14 +68,17 @@ static int setup(void **state) {
                                                             .changed = on_changed,
                                                             .synced = on_synced,
                                                             .arg = f});
-    f->policies = policies_new(
-        &(struct policies_opts){.keeper = {.ns = "default", .forget = SEC(1800), .reply = on_reply},
-                                .cluster = &f->cluster,
-                                .maps = f->maps,
-                                .policies = f->policy_store,
-                                .log = &f->s.log,
-                                .replaced = on_replaced,
-                                .arg = f});
+    f->policies = policies_new(&(struct policies_opts){.keeper = {.ns = "default",
+                                                                  .forget = SEC(1800),
+                                                                  .reply = on_reply,
+                                                                  .checks = on_checks,
+                                                                  .arg = f},
+                                                       .cluster = &f->cluster,
+                                                       .maps = f->maps,
+                                                       .policies = f->policy_store,
+                                                       .log = &f->s.log,
+                                                       .replaced = on_replaced,
+                                                       .arg = f});
     *state = f;
     return 0;
 }
@@ -82,6 +92,7 @@ static int teardown(void **state) {
     store_free(f->policy_store);
     store_free(f->maintenances);
     store_free(f->rollouts);
+    store_free(f->machines);
     cluster_done(&f->cluster);
     drain_site_done(&f->s);
     free(f);
@@ -193,6 +204,50 @@ static void slots_and_nodes(void **state) {
     has(&out, "\nslipway_leader 0\n");
 }
 
+static void put(struct store *s, const char *text) {
+    struct object *obj = object_new(store_kind(s));
+    struct codec codec;
+    codec_init(&codec, store_pool(s));
+    assert_int_equal(codec_json(&codec, store_kind(s)->type, view_of(text), obj, NULL), 0);
+    codec_done(&codec);
+    assert_true(store_put(s, obj));
+}
+
+/* By whoever leads, as it has decided. */
+static void what_gates_say(void **state) {
+    struct fixture *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    f->metrics = metrics_new(0);
+    two_hold_and_one_waits(f);
+    site_patch(&f->s, "/api/v1/nodes/w2",
+               "{'metadata':{'annotations':{'slipway.dev/cordon':'{\\\"v\\\":99}'}}}");
+    step(f);
+    write_all(f, false, &out);
+    assert_null(strstr(str_get(&out), "slipway_gate"));
+    f->machines = store_new(&kind_vmi, f->s.client.pool);
+    f->checks = (struct check_world){.nodes = f->cluster.nodes};
+    f->checks.inputs[SOURCE_VMIS] = (struct check_input){.read = READ_DONE, .store = f->machines};
+    put(f->machines,
+        "{\"metadata\":{\"namespace\":\"x\",\"name\":\"vm\",\"resourceVersion\":\"1\"},\"spec\":{"
+        "\"evictionStrategy\":\"LiveMigrate\"},\"status\":{\"nodeName\":\"w2\",\"phase\":"
+        "\"Running\","
+        "\"conditions\":[{\"type\":\"LiveMigratable\",\"status\":\"False\",\"message\":\"no\"}]}}");
+    put(f->policy_store, /* the built-in one asks no checks */
+        "{\"metadata\":{\"name\":\"default\",\"uid\":\"u\",\"resourceVersion\":\"1\"},"
+        "\"spec\":{\"nodeSelector\":{},\"fleetlock\":{\"groups\":[\"default\"]}}}");
+    policies_look(f->policies);
+    policies_lead(f->policies, 1);
+    step(f);
+    write_all(f, true, &out);
+#define STATUS(gate, value)                                                                        \
+    "slipway_gate_status{policy=\"default\",node=\"w2\",by=\"fleetlock\",gate=\"" gate             \
+    "\"} " value "\n"
+    has(&out, STATUS("cordon", "0"));
+    has(&out, STATUS("checks", "-1"));
+    has(&out, STATUS("approval", "1"));
+    assert_null(strstr(str_get(&out), "node=\"w1\",by=\"maintenance/m1\",gate")); /* told to go */
+}
+
 /* A family of one's own is never there twice: those who read it would refuse all of it. */
 static void names_of_others(void **state) {
     struct fixture *f = *state;
@@ -207,15 +262,6 @@ static void names_of_others(void **state) {
     has(&out, "\nairlock_config_groups 1\n");
     has(&out, "airlock_database_semaphore_lock_holders{group=\"default\"} 2\n");
     has(&out, "fleetlock_lock_state{group=\"default\"} 1\n");
-}
-
-static void put(struct store *s, const char *text) {
-    struct object *obj = object_new(store_kind(s));
-    struct codec codec;
-    codec_init(&codec, store_pool(s));
-    assert_int_equal(codec_json(&codec, store_kind(s)->type, view_of(text), obj, NULL), 0);
-    codec_done(&codec);
-    assert_true(store_put(s, obj));
 }
 
 /* Who shows in two ways that he is at work is there once; nodes that are gone are not. */
@@ -285,6 +331,7 @@ static void rollouts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(slots_and_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_gates_say, setup, teardown),
         cmocka_unit_test_setup_teardown(names_of_others, setup, teardown),
         cmocka_unit_test_setup_teardown(others_at_work, setup, teardown),
         cmocka_unit_test_setup_teardown(rollouts, setup, teardown),

@@ -148,13 +148,34 @@ static void requests(void **state) {
     has(*state, "\nairlock_v1_steady_state_incoming_requests_total 1\n");
 }
 
+static void gates(void **state) {
+    struct keeper_said s = {
+        .policy = "p", .node = "w1", .by = "fleetlock", .gate = "checks", .verdict = MAINT_DENY};
+    tally_said(*state, &s);
+    s.verdict = MAINT_WAIT;
+    s.shut = SEC(30);
+    tally_said(*state, &s);
+    has_not(*state, "gate_duration"); /* it is still shut */
+    s.verdict = MAINT_PASS;
+    s.shut = SEC(90);
+    tally_said(*state, &s);
+    s.shut = 0; /* it never was */
+    tally_said(*state, &s);
+    has(*state, "slipway_gate_checks_total{policy=\"p\",gate=\"checks\",outcome=\"deny\"} 1\n");
+    has(*state, "slipway_gate_checks_total{policy=\"p\",gate=\"checks\",outcome=\"wait\"} 1\n");
+    has(*state, "slipway_gate_checks_total{policy=\"p\",gate=\"checks\",outcome=\"pass\"} 2\n");
+    has(*state, "slipway_gate_duration_seconds_sum{policy=\"p\",gate=\"checks\"} 90\n");
+    has(*state, "slipway_gate_duration_seconds_count{policy=\"p\",gate=\"checks\"} 1\n");
+    has_not(*state, "w1"); /* counters end with the process, nodes before */
+}
+
 #define TALLY_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TALLY_TEST(phases),     TALLY_TEST(times_that_are_not_known),
         TALLY_TEST(operations), TALLY_TEST(evictions),
-        TALLY_TEST(requests),
+        TALLY_TEST(requests),   TALLY_TEST(gates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,6 +135,36 @@ static void every_gate_has_a_name_and_a_sentence(void **state) {
     }
 }
 
+static size_t row_of(const char *name) {
+    for (size_t i = 0; i < n_gates; i++)
+        if (streq(gates_table[i].name, name))
+            return i;
+    fail_msg("there is no gate %s", name);
+    return 0;
+}
+
+/* Also of those that others have outdone, and only of those that were asked. */
+static void what_each_gate_has_said(void **state) {
+    (void)state;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    struct check_finding f = finding("w1", CHECK_DENY, CHECK_CORDON);
+    struct checks found = {.list = &f, .n = 1};
+    struct gate_answer answer;
+    struct gate_question q = {
+        .at = CHECK_CORDON, .node = "w1", .operates = true, .checks = &found, .approval = true};
+    assert_int_equal(gates_ask(&q, &arena, &answer), MAINT_DENY);
+    assert_int_equal(answer.each.asked, (1u << n_gates) - 1);
+    assert_int_equal(answer.each.verdicts[row_of("checks")], MAINT_DENY);
+    assert_int_equal(answer.each.verdicts[row_of("approval")], MAINT_WAIT);
+    assert_int_equal(answer.each.verdicts[row_of("cordon")], MAINT_PASS);
+    q.at = CHECK_RETURN;
+    assert_int_equal(gates_ask(&q, &arena, &answer), MAINT_PASS);
+    assert_int_equal(answer.each.asked, 1u << row_of("checks"));
+    assert_string_equal(gate_word(MAINT_PASS), "pass");
+    assert_string_equal(gate_word(MAINT_WAIT), "wait");
+    assert_string_equal(gate_word(MAINT_DENY), "deny");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_check_counts_at_its_own_step),
@@ -144,6 +174,7 @@ int main(void) {
         cmocka_unit_test(approval_is_waited_for_where_it_is_wanted),
         cmocka_unit_test(a_denial_counts_more_than_a_wait),
         cmocka_unit_test(every_gate_has_a_name_and_a_sentence),
+        cmocka_unit_test(what_each_gate_has_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "engine/keeper.h"
 
 #include "engine/approval.h"
+#include "engine/gate.h"
 #include "support/keeper_world.h"
 
 static struct check_world world;
@@ -339,6 +340,126 @@ static void what_cannot_be_cordoned_any_more_is_told(void **state) {
     assert_int_equal(dw_count(&w->told, "warning DrainFailed w1: cannot be cordoned: "), 1);
 }
 
+/* --- what is told of their answers --- */
+
+static struct str said;
+
+static void on_said(void *arg, const struct keeper_said *s) {
+    (void)arg;
+    str_addf(&said, "%s %s %s %s", s->node, s->by, s->gate, gate_word(s->verdict));
+    if (s->shut)
+        str_addf(&said, " after %lld s", (long long)(s->shut / SEC(1)));
+    str_add(&said, "\n");
+}
+
+static void add_said(void *arg, const struct keeper_said *s) {
+    struct str *out = arg;
+    assert_string_equal(s->policy, "default");
+    str_addf(out, "%s%s/%s %s %s", out->len ? "; " : "", s->node, s->by, s->gate,
+             gate_word(s->verdict));
+}
+
+/* Of all gates. */
+static void assert_stands(struct kw *w, unsigned i, const char *expect) {
+    _cleanup_str_ struct str out = STR_INIT;
+    keeper_each_said(w->r[i].k, add_said, &out);
+    assert_string_equal(str_get(&out), expect);
+}
+
+static void assert_said(const char *expect) {
+    assert_string_equal(str_get(&said), expect);
+    str_reset(&said);
+}
+
+static int said_teardown(void **state) {
+    str_done(&said);
+    return teardown(state);
+}
+
+#define AT_CORDON(who, checks)                                                                     \
+    who " cordon pass; " who " executor pass; " who " checks " checks "; " who " approval pass"
+
+/* Once, however often they are asked, and by the one alone that decides. */
+static void answers_are_told_when_they_are_news(void **state) {
+    struct kw *w = *state;
+    w->opts.said = on_said;
+    kw_nodes(w, "w1", NULL);
+    machine(w, "vm", "w1", false);
+    kw_start(w);
+    kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+    kw_pass(w, SEC(2));
+    assert_said("w1 fleetlock cordon pass\nw1 fleetlock executor pass\nw1 fleetlock checks deny\n"
+                "w1 fleetlock approval pass\n");
+    assert_stands(w, 0, AT_CORDON("w1/fleetlock", "deny"));
+    assert_stands(w, 1, "");
+    for (unsigned i = 0; i < 10; i++) {
+        kw_pass(w, SEC(60));
+        kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+    }
+    assert_said("");
+    machine(w, "vm", "", false);
+    kw_pass(w, SEC(5));
+    /* The next step is another question, and once it may go nobody asks any more. */
+    assert_non_null(strstr(str_get(&said), "w1 fleetlock checks pass after 60"));
+    assert_int_equal(dw_count(&said, "w1 fleetlock checks pass after"), 1);
+    assert_int_equal(dw_count(&said, "w1 fleetlock checks pass\n"), 1);
+    assert_int_equal(dw_count(&said, "\n"), 2);
+    assert_slots(w, "w1 drained");
+    assert_stands(w, 0, "w1/fleetlock checks pass");
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_pass(w, SEC(60));
+    assert_stands(w, 0, "");
+    str_reset(&said);
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(60));
+    assert_said("w1 fleetlock checks pass\n"); /* of its return */
+    assert_slots(w, "");
+    assert_stands(w, 0, "");
+}
+
+static void nobody_stands_at_a_gate_who_has_gone_away(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    machine(w, "vm", "w1", false);
+    machine(w, "wm", "w2", false);
+    kw_start(w);
+    upkeep(w, "m1", "w1", "Reboot");
+    kw_ask(w, 0, "w2", KEEPER_MAY_GO);
+    kw_pass(w, SEC(5));
+    assert_stands(w, 0,
+                  AT_CORDON("w2/fleetlock", "deny") "; " AT_CORDON("w1/maintenance/m1", "deny"));
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    kw_pass(w, SEC(5));
+    assert_stands(w, 0, AT_CORDON("w2/fleetlock", "deny"));
+    kw_pass(w, SEC(3600)); /* nor does it ask any more */
+    assert_stands(w, 0, "");
+    kw_ask(w, 0, "w2", KEEPER_MAY_GO);
+    kw_pass(w, SEC(5));
+    assert_stands(w, 0, AT_CORDON("w2/fleetlock", "deny"));
+    keeper_follow(w->r[0].k);
+    assert_stands(w, 0, "");
+}
+
+/* Two wait for the same node, and one of them holds its slot: each has its own answers, once. */
+static void two_of_one_node(void **state) {
+    struct kw *w = *state;
+    w->opts.said = on_said;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    upkeep(w, "m1", "w1", "Drain");
+    kw_pass(w, SEC(5));
+    upkeep(w, "m2", "w1", "Drain");
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 granted");
+    assert_string_equal(status(w, "m2", "status.phase"), "Queued");
+    str_reset(&said);
+    kw_pass(w, SEC(3600));
+    assert_said("");
+    assert_stands(w, 0, AT_CORDON("w1/maintenance/m2", "pass"));
+}
+
+#define SAID_TEST(f) cmocka_unit_test_setup_teardown(f, setup, said_teardown)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         GATE_TEST(what_is_denied_gets_no_slot),
@@ -355,6 +476,9 @@ int main(void) {
         GATE_TEST(a_node_that_asks_waits_for_its_approval),
         KEEPER_TEST(a_node_that_cannot_be_cordoned_gets_no_slot),
         KEEPER_TEST(what_cannot_be_cordoned_any_more_is_told),
+        SAID_TEST(answers_are_told_when_they_are_news),
+        SAID_TEST(nobody_stands_at_a_gate_who_has_gone_away),
+        SAID_TEST(two_of_one_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
