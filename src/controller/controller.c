@@ -247,6 +247,16 @@ static void on_synced(void *arg) {
     }
 }
 
+static void on_blind(void *arg, const char *why) {
+    struct controller *c = arg;
+    if (why)
+        log_warn(c->opts.log, "nobody gets a slot: %s", why);
+    else
+        log_info(c->opts.log, "slots are given again: everything can be watched");
+    core_blind(c->core, why);
+    soon(c);
+}
+
 /* --- others --- */
 
 static void on_lock_changed(void *arg, const struct object *before, const struct object *after) {
@@ -463,7 +473,7 @@ static int make_desk(struct controller *c, struct err *err) {
 
 static const char *caches_problem(void *arg) {
     const struct controller *c = arg;
-    return core_is_ready(c->core) ? NULL : "the cluster is not known yet";
+    return core_is_ready(c->core) ? core_is_blind(c->core) : "the cluster is not known yet";
 }
 
 /* One that cannot read it cannot lead, nor know that another one does. */
@@ -596,6 +606,7 @@ static void make_feeds(struct controller *c) {
                                               .seed = c->opts.seed,
                                               .changed = on_changed,
                                               .synced = on_synced,
+                                              .blind = on_blind,
                                               .arg = c});
 }
 

@@ -29,6 +29,7 @@ struct core {
     int32_t fence; /* its term */
     bool ready;
     bool held;             /* no further operation is begun */
+    char *blind;           /* why the stores may show an old picture; NULL: they do not */
     bool policies_changed; /* or the records of slots */
     VEC(char *) watched;   /* nodes whose pods were said to be, when last asked */
     char *deposed;         /* why, to be told when nothing is under way any more */
@@ -126,6 +127,11 @@ static const char *on_unguarded(void *arg, const struct keeper *k) {
     return policies_unguarded(c->policies, k);
 }
 
+static const char *on_blind(void *arg) {
+    const struct core *c = arg;
+    return c->blind;
+}
+
 static const struct check_world *on_checks(void *arg) {
     const struct core *c = arg;
     return c->opts.checks ? c->opts.checks(c->opts.arg) : NULL;
@@ -216,6 +222,12 @@ void core_ready(struct core *c) {
     tell(c, &(struct core_event){.what = CORE_READY});
     c->ready = true;
     c->policies_changed = true;
+}
+
+void core_blind(struct core *c, const char *why) {
+    tell(c, &(struct core_event){.what = CORE_BLIND, .text = why});
+    str_replace(&c->blind, why);
+    poke(c, NULL, NULL, NULL);
 }
 
 bool core_look(struct core *c) {
@@ -408,6 +420,7 @@ static void make_policies(struct core *c) {
                    .maintenances = c->stores.maintenances,
                    .elsewhere = on_elsewhere,
                    .unguarded = on_unguarded,
+                   .blind = on_blind,
                    .owns = on_owns,
                    .operate = on_operate,
                    .needed = on_needed,
@@ -472,6 +485,7 @@ void core_free(struct core *c) {
     store_free(c->stores.maintenances);
     store_free(c->stores.rollouts);
     cluster_done(&c->cluster);
+    free(c->blind);
     free(c);
 }
 
@@ -501,6 +515,10 @@ const struct policies *core_policies(const struct core *c) {
 
 bool core_is_ready(const struct core *c) {
     return c->ready;
+}
+
+const char *core_is_blind(const struct core *c) {
+    return c->blind;
 }
 
 bool core_leads(const struct core *c, int32_t *fence) {

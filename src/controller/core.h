@@ -52,6 +52,8 @@ struct cluster *core_cluster(struct core *c);
 const struct core_stores *core_stores(const struct core *c);
 const struct policies *core_policies(const struct core *c);
 bool core_is_ready(const struct core *c);
+/* As core_blind() was told. */
+const char *core_is_blind(const struct core *c);
 /* Whether it leads, and in which term. */
 bool core_leads(const struct core *c, int32_t *fence);
 /* All its stores; n is how many. */
@@ -61,6 +63,8 @@ struct store *const *core_all_stores(const struct core *c, size_t *n);
 
 /* The stores are complete. */
 void core_ready(struct core *c);
+/* Why the stores may show an old picture; NULL: they do not any more. Nobody gets a slot by one. */
+void core_blind(struct core *c, const char *why);
 /* Anything may have changed. */
 void core_poke(struct core *c);
 /* The policies may have changed: they are to be what they are now. True when they were looked at.
@@ -112,6 +116,7 @@ enum core_what {
     CORE_LEAD,     /* fence */
     CORE_FOLLOW,
     CORE_HOLD,
+    CORE_BLIND,       /* text: why, NULL: no more */
     CORE_CHECKS,      /* what they go by has changed: those of the next two that were before it */
     CORE_CHECK_STORE, /* source, store, change */
     CORE_CHECK_INPUT, /* source, input */

@@ -12,16 +12,22 @@
 enum {
     SAID_EVERY = 60, /* seconds between two lines about the same trouble */
     POLL = 3,        /* seconds between two lists where watching is forbidden */
+    BLIND_S = 10,    /* that a watch may be broken: longer than another server takes to be found,
+                      * less than Kubernetes itself needs to see that a node is down (40) */
 };
 
 struct feed {
     struct feeds *feeds;
     const struct kind *kind;
+    const struct store *store;
     char *node, *selector; /* of the pods of one node */
     struct reflector *reflector;
     bool ready;
     bool optional; /* a cluster may do without */
     int64_t said;  /* monotonic: the last line about it */
+    /* Of one that is broken: since when, monotonic, and why it was at first. */
+    int64_t broken_at; /* 0: it is not */
+    char *broken;
 };
 
 struct feeds {
@@ -29,8 +35,44 @@ struct feeds {
     struct feeds_opts opts;
     VEC(struct feed *) list;
     uint64_t seeds;
-    uint64_t pods_restarts; /* of those that are not watched any more */
+    uint64_t pods_restarts;   /* of those that are not watched any more */
+    struct loop_timer *timer; /* when the next one has been broken for too long */
+    char *blind;              /* as it was told */
 };
+
+/* --- what is broken --- */
+
+/* Of the first in the list, so that it is told once, and not again for each that follows. */
+static void look_for_blind(void *arg) {
+    struct feeds *f = arg;
+    _cleanup_free_ char *why = NULL;
+    int64_t now = loop_now(f->client->loop), next = INT64_MAX;
+    for (size_t i = 0; i < f->list.len; i++) {
+        const struct feed *one = f->list.p[i];
+        int64_t due = one->broken_at + SEC(BLIND_S);
+        if (one->node || !one->broken_at)
+            continue;
+        if (due > now)
+            next = MIN_OF(next, due);
+        else if (!why)
+            why = xasprintf("%s cannot be watched, so that what is known of them may be old: %s",
+                            one->kind->resource, one->broken);
+    }
+    if (next != INT64_MAX)
+        loop_timer_set(f->timer, next - now);
+    if (str_same(why, f->blind))
+        return;
+    str_replace(&f->blind, why);
+    f->opts.blind(f->opts.arg, f->blind);
+}
+
+static void set_broken(struct feed *f, const char *why) {
+    if (!f->broken_at == !why)
+        return;
+    f->broken_at = why ? loop_now(f->feeds->client->loop) : 0;
+    str_replace(&f->broken, why);
+    look_for_blind(f->feeds);
+}
 
 static void on_synced(void *arg) {
     struct feed *f = arg;
@@ -43,11 +85,13 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     struct feed *f = arg;
     int64_t now = loop_now(f->feeds->client->loop);
     (void)retry_in;
-    if (f->optional && outcome == KUBE_NOT_FOUND) {
+    if (f->optional && outcome == KUBE_NOT_FOUND && !store_len(f->store)) {
+        set_broken(f, NULL);
         if (!f->ready)
             on_synced(f);
         return;
     }
+    set_broken(f, message);
     if (f->said && now - f->said < SEC(SAID_EVERY))
         return;
     f->said = now;
@@ -59,6 +103,7 @@ static void on_recovered(void *arg) {
     if (f->said)
         log_info(f->feeds->opts.log, "watching %s works again", f->kind->resource);
     f->said = 0;
+    set_broken(f, NULL);
 }
 
 static void on_unread(void *arg, const char *name, const char *why) {
@@ -70,6 +115,7 @@ static struct feed *add(struct feeds *feeds, struct store *store, struct reflect
                         struct feed *f) {
     f->feeds = feeds;
     f->kind = store_kind(store);
+    f->store = store;
     /* People write these: one that makes no sense must not hide the others. */
     if (own_resource(f->kind))
         opts.unread = on_unread;
@@ -116,6 +162,7 @@ struct feeds *feeds_new(struct kube_client *client, const struct feeds_opts *opt
     struct cluster *c = opts->cluster;
     f->client = client;
     f->opts = *opts;
+    f->timer = loop_timer_new(client->loop, look_for_blind, f);
     store_listen(c->nodes, on_node, f);
     store_listen(c->pods, on_pod, f);
     store_listen(c->budgets, on_pdb, f);
@@ -149,6 +196,7 @@ static void feed_free(struct feed *f) {
     reflector_free(f->reflector);
     free(f->node);
     free(f->selector);
+    free(f->broken);
     free(f);
 }
 
@@ -158,6 +206,8 @@ void feeds_free(struct feeds *f) {
     for (size_t i = 0; i < f->list.len; i++)
         feed_free(f->list.p[i]);
     vec_done(&f->list);
+    loop_timer_free(f->timer);
+    free(f->blind);
     free(f);
 }
 

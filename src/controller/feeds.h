@@ -2,7 +2,8 @@
  * records of slots as a whole, pods only of the nodes that are being worked on.
  *
  * What cannot be read at the moment is tried again for as long as the program runs, and logged once
- * in a while; decisions wait for it. */
+ * in a while; decisions wait for it. A watch in which nothing happens is none of that: what counts
+ * is that the server refuses it, cannot be reached, or is silent where it has sent bookmarks. */
 #ifndef CONTROLLER_FEEDS_H
 #define CONTROLLER_FEEDS_H
 
@@ -26,6 +27,9 @@ struct feeds_opts {
                     const struct object *after);
     /* Something has become complete. */
     void (*synced)(void *arg);
+    /* Something that is watched as a whole cannot be for a while already, and why: what is known of
+     * it may be old. NULL: all of it can be again. */
+    void (*blind)(void *arg, const char *why);
     void *arg;
 };
 

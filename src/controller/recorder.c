@@ -105,6 +105,9 @@ static void begin(struct recorder *r) {
         store_retell(all[i], on_store, r);
     if (r->opts.retell)
         r->opts.retell(r->opts.arg);
+    if (core_is_blind(r->core))
+        tape_write(&r->buffer,
+                   &(struct core_event){.what = CORE_BLIND, .text = core_is_blind(r->core)});
     if (core_is_ready(r->core))
         tape_write(&r->buffer, &(struct core_event){.what = CORE_READY});
     if (core_leads(r->core, &fence))

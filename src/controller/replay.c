@@ -416,6 +416,9 @@ static int play(struct replay *r, const struct tape_read *in, struct err *err) {
         replay_checks_told(checks_of(r));
         core_checks_changed(r->core);
         return 0;
+    case CORE_BLIND:
+        core_blind(r->core, l->text);
+        return 0;
     case CORE_HOLD:
         core_hold(r->core);
         return 0;

@@ -73,7 +73,7 @@ static const char *const whats[CORE_WHATS] = {
     [CORE_STEP] = "step",        [CORE_ANSWER] = "answer",     [CORE_ASK] = "ask",
     [CORE_CANCEL] = "cancel",    [CORE_OPERATED] = "operated", [CORE_LEAD] = "lead",
     [CORE_FOLLOW] = "follow",    [CORE_HOLD] = "hold",         [CORE_CHECKS] = "checks",
-    [CORE_CHECK_STORE] = NULL, /* as of the others */
+    [CORE_BLIND] = "blind",      [CORE_CHECK_STORE] = NULL, /* as of the others */
     [CORE_CHECK_INPUT] = "read", [CORE_WATCHED] = "watched",   [CORE_ACTION] = "action",
     [CORE_NOTE] = "note",        [CORE_DRAIN] = "drain",       [CORE_ROLLOUT] = "rollout",
     [CORE_REPLY] = "reply",      [CORE_OPERATE] = "operate",   [CORE_DEPOSED] = "deposed",
@@ -383,7 +383,8 @@ int tape_head(const struct tape_read *r, struct tape_head *out, struct err *err)
     const struct tape_line *l = &r->line;
     char *end = NULL;
     bool older = str_same(l->format, TAPE_FORMAT_OLDER);
-    if (r->what != CORE_BEGIN || (!older && !str_same(l->format, TAPE_FORMAT)))
+    bool known = older || str_same(l->format, TAPE_FORMAT_OLD) || str_same(l->format, TAPE_FORMAT);
+    if (r->what != CORE_BEGIN || !known)
         return err_set(err, EINVAL, "this is no recording (%s) of a controller", TAPE_FORMAT);
     errno = 0;
     uint64_t seed = strtoull(strna(l->seed), &end, 16);

@@ -15,8 +15,10 @@
 #include "controller/core.h"
 #include "kube/codec.h"
 
-/* With 1.1 came what the checks go by; the older one is read as well, and has none of it. */
-#define TAPE_FORMAT       "slipway.record/1.1"
+/* With 1.1 came what the checks go by, with 1.2 whether the picture of the cluster may be old; the
+ * older ones are read as well, and have none of it. */
+#define TAPE_FORMAT       "slipway.record/1.2"
+#define TAPE_FORMAT_OLD   "slipway.record/1.1"
 #define TAPE_FORMAT_OLDER "slipway.record/1.0"
 
 /* A line, but for its object. Texts are entries of the pool, or whoever's who prints it. */

@@ -148,6 +148,9 @@ struct keeper_opts {
     bool (*elsewhere)(void *arg, const struct keeper *k, keeper_out_fn *fn, void *fn_arg);
     /* Why nobody may get a slot yet, for the time being; NULL, or the answer: somebody may. */
     const char *(*unguarded)(void *arg, const struct keeper *k);
+    /* Why what is known of the cluster may be old, so that nobody gets a slot by it; NULL, or the
+     * answer: it is as new as it can be. */
+    const char *(*blind)(void *arg);
     /* Whether the pods of that node are watched; NULL: they always are. */
     bool (*watched)(void *arg, const char *node);
     /* What the checks go by, of one that leads: kept current by the caller, who tells with

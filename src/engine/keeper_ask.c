@@ -337,6 +337,8 @@ static bool may_go(struct keeper *k, struct ticket *t) {
     const char *unguarded = slot ? NULL : keeper_unguarded(k);
     if (unguarded)
         return is_over(k, t, MSEC(HOLD_MS)) && reply(k, t, KEEPER_BLOCKED, unguarded);
+    if (!slot && keeper_blind(k))
+        return reply(k, t, KEEPER_TROUBLE, keeper_blind(k));
     const struct slot_wish *wish = slot ? NULL : slots_waits(s, t->node);
     if (wish && wish->wait.code && keeper_has_room(k, t->node))
         return say_gate(k, t, &wish->wait);

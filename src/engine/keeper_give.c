@@ -186,6 +186,10 @@ const char *keeper_unguarded(const struct keeper *k) {
     return k->opts.unguarded ? k->opts.unguarded(k->opts.arg, k) : NULL;
 }
 
+const char *keeper_blind(const struct keeper *k) {
+    return k->opts.blind ? k->opts.blind(k->opts.arg) : NULL;
+}
+
 bool keeper_has_room(struct keeper *k, const char *name) {
     const struct node *node = cluster_node(k->cluster, name);
     const struct census *c = census_of(k);
@@ -228,10 +232,10 @@ bool keeper_is_counted_out(struct keeper *k, const char *name) {
 enum blocker_code keeper_full(struct keeper *k, const struct node *node, struct str *text) {
     const struct slots *s = &k->record.slots;
     const struct census rest = without(k, census_of(k), node);
-    const char *unguarded = keeper_unguarded(k);
-    if (unguarded) {
-        str_add(text, unguarded);
-        return BLOCKER_POLICY_UNCLEAR;
+    const char *unguarded = keeper_unguarded(k), *blind = keeper_blind(k);
+    if (unguarded || blind) {
+        str_add(text, unguarded ? unguarded : blind);
+        return unguarded ? BLOCKER_POLICY_UNCLEAR : BLOCKER_SERVER_TROUBLE;
     }
     if (holds_elsewhere(k, node)) {
         str_addf(text, "node %s is out of service for another policy itself", node->meta.name);
@@ -383,7 +387,7 @@ bool keeper_may_begin(const struct keeper *k, const struct slot *slot) {
             *vec_push(&rest.list) = *one;
     }
     struct census c = take_census(k, &rest);
-    bool may = !c.unsure && may_take(k, &rest, &c, node);
+    bool may = !c.unsure && !keeper_blind(k) && may_take(k, &rest, &c, node);
     slots_done(&rest);
     return may;
 }
@@ -426,7 +430,8 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
         return changed;
     changed |= forget_gone(k, s);
     struct census c = take_census(k, s);
-    if (c.unsure || keeper_unguarded(k))
+    /* Who is down, in which zone, and of what control plane: an old picture does not tell. */
+    if (c.unsure || keeper_unguarded(k) || keeper_blind(k))
         return changed;
     if (take_over(k, s, arena)) {
         c = take_census(k, s);

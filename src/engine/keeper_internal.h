@@ -249,6 +249,8 @@ bool keeper_may_begin(const struct keeper *k, const struct slot *slot);
 
 /* Why nobody gets one at the moment; NULL: somebody may. */
 const char *keeper_unguarded(const struct keeper *k);
+/* The same, because the picture of the cluster may be old. */
+const char *keeper_blind(const struct keeper *k);
 /* Why this one gets none, of what the policy says; BLOCKER_CODES: nothing of that. */
 enum blocker_code keeper_full(struct keeper *k, const struct node *node, struct str *text);
 

@@ -55,6 +55,7 @@ struct reflector {
     enum next next; /* when the timer fires */
     bool first_sync_told;
     bool troubled;      /* a problem was told, and nothing came since */
+    bool silent;        /* of that: no bookmarks came where there were some before */
     bool bookmarks;     /* the server sends them: it is never silent for long */
     bool no_watch_list; /* the server does not have it */
     bool list_next;     /* a WatchList came to nothing: the next attempt is a list */
@@ -235,6 +236,14 @@ static void proceed(struct reflector *r, enum next next) {
     }
 }
 
+static void tell_recovery(struct reflector *r) {
+    if (!r->troubled)
+        return;
+    r->troubled = r->silent = false;
+    if (r->opts.recovered)
+        r->opts.recovered(r->opts.arg);
+}
+
 static void on_timer(void *arg) {
     struct reflector *r = arg;
     if (r->restored) {
@@ -242,6 +251,12 @@ static void on_timer(void *arg) {
         end_call(r);
         r->rewind = r->any_version = true;
         r->next = NEXT_SYNC;
+    } else if (r->state != R_PAUSE) {
+        /* Nothing happens, and nothing needs to; but a server that had fallen silent says first
+         * that it is there. */
+        if (r->state == R_WATCH && r->streaming && !r->silent)
+            tell_recovery(r);
+        return;
     }
     proceed(r, r->next);
 }
@@ -280,14 +295,6 @@ static void tell_problem(struct reflector *r, enum kube_outcome outcome, const c
     r->troubled = true;
     if (r->opts.problem)
         r->opts.problem(r->opts.arg, outcome, message, delay);
-}
-
-static void tell_recovery(struct reflector *r) {
-    if (!r->troubled)
-        return;
-    r->troubled = false;
-    if (r->opts.recovered)
-        r->opts.recovered(r->opts.arg);
 }
 
 /* Tries again later, and says so, but not about what a healthy server does now and then (`usual`)
@@ -464,6 +471,8 @@ static void on_head(void *arg, const struct kube_head *head) {
     r->streaming = true;
     if (r->state != R_LIST)
         r->polling = false;
+    if (r->state == R_WATCH && r->troubled && !r->restored)
+        loop_timer_set(r->timer, SEC(LIVED));
 }
 
 static int on_data(void *arg, const char *p, size_t len) {
@@ -592,8 +601,10 @@ static void on_watch_end(struct reflector *r, const struct kube_done *done, cons
     } else if (lived) {
         /* Silence where there were bookmarks is how a server that hangs looks: whoever watches the
          * picture should know. */
-        if (done->error == -ETIMEDOUT && r->bookmarks)
+        if (done->error == -ETIMEDOUT && r->bookmarks) {
+            r->silent = true;
             tell_problem(r, KUBE_UNREACHABLE, message, 0);
+        }
         proceed(r, NEXT_WATCH);
     } else {
         back_off(r, NEXT_WATCH, KUBE_UNREACHABLE, message, -1, true);

@@ -57,7 +57,8 @@ struct reflector_options {
      * not be freed inside. */
     void (*synced)(void *arg);
     void (*problem)(void *arg, enum kube_outcome outcome, const char *message, int64_t retry_in);
-    /* After a problem: something comes in again; may be NULL. */
+    /* After a problem: something comes in again, or the watch has stood for 5 s, though nothing has
+     * happened yet; may be NULL. */
     void (*recovered)(void *arg);
     /* Told once, with the server's words: changes are seen late, since all that is allowed is to
      * list. May be NULL. */

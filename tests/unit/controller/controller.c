@@ -26,6 +26,7 @@ struct fixture {
     struct drain_site s;
     struct controller *c[2];
     unsigned stopped, replies;
+    enum fleetlock_kind kind; /* of the last one */
 };
 
 static int setup(void **state) {
@@ -48,7 +49,8 @@ static int teardown(void **state) {
 
 static void on_reply(void *arg, uint64_t ticket, enum fleetlock_kind kind, int status) {
     struct fixture *f = arg;
-    (void)ticket, (void)kind, (void)status;
+    (void)ticket, (void)status;
+    f->kind = kind;
     f->replies++;
 }
 
@@ -292,6 +294,31 @@ static void a_server_that_is_away_for_a_while(void **state) {
     assert_string_equal(slots(f), "w0 drained");
 }
 
+/* All else can be read and written: only what nodes do is not to be seen. */
+static void nobody_gets_a_slot_while_nodes_cannot_be_watched(void **state) {
+    struct fixture *f = *state;
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(10));
+    kube_fault_add(f->s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_REFUSE,
+                                                         .path = "/api/v1/nodes?",
+                                                         .lanes = 1 << KUBE_LANE_WATCH});
+    drain_site_pass(&f->s, SEC(700)); /* longer than a watch lasts */
+    controller_ask(f->c[0], &(struct fleetlock_question){.ticket = 1,
+                                                         .api = FLEETLOCK_PRE_REBOOT,
+                                                         .node = "w0",
+                                                         .group = "default",
+                                                         .id = "w0",
+                                                         .peer = "192.0.2.1:4711"});
+    drain_site_pass(&f->s, SEC(60));
+    assert_int_equal(f->replies, 1);
+    assert_int_equal(f->kind, FLEETLOCK_UNAVAILABLE);
+    assert_string_equal(slots(f), "");
+    assert_false(is_cordoned(f, "w0"));
+    kube_fault_clear(f->s.fault);
+    drain_site_pass(&f->s, SEC(120));
+    assert_string_equal(slots(f), "w0 drained");
+}
+
 static void add_definitions(struct fixture *f) {
     for (const struct own_resource *r = own_resources; r->kind; r++) {
         _cleanup_str_ struct str json = STR_INIT;
@@ -348,6 +375,7 @@ int main(void) {
         CONTROLLER_TEST(a_lease_that_is_deleted_stops_nobody_for_good),
         CONTROLLER_TEST(a_listener_that_cannot_be_had_is_an_error),
         CONTROLLER_TEST(a_server_that_is_away_for_a_while),
+        CONTROLLER_TEST(nobody_gets_a_slot_while_nodes_cannot_be_watched),
         CONTROLLER_TEST(whoever_asks_waits_no_longer_when_the_policy_is_edited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,8 @@ struct fixture {
     struct store *maps, *policies, *maintenances, *rollouts;
     struct feeds *feeds;
     struct feeds_opts opts;
-    unsigned synced, nodes, pods, config_maps;
+    unsigned synced, nodes, pods, config_maps, told;
+    char *blind;
 };
 
 static void on_changed(void *arg, const struct kind *kind, const struct object *before,
@@ -33,6 +34,12 @@ static void on_changed(void *arg, const struct kind *kind, const struct object *
 
 static void on_synced(void *arg) {
     ((struct fixture *)arg)->synced++;
+}
+
+static void on_blind(void *arg, const char *why) {
+    struct fixture *f = arg;
+    f->told++;
+    str_replace(&f->blind, why);
 }
 
 static int setup(void **state) {
@@ -54,6 +61,7 @@ static int setup(void **state) {
                                   .seed = 1,
                                   .changed = on_changed,
                                   .synced = on_synced,
+                                  .blind = on_blind,
                                   .arg = f};
     *state = f;
     return 0;
@@ -68,6 +76,7 @@ static int teardown(void **state) {
     store_free(f->rollouts);
     cluster_done(&f->cluster);
     drain_site_done(&f->s);
+    free(f->blind);
     free(f);
     return 0;
 }
@@ -274,6 +283,74 @@ static void a_server_that_is_away_for_a_while(void **state) {
     assert_int_equal(store_len(f->cluster.nodes), 3);
 }
 
+/* For hours: servers end watches, and nothing else happens. */
+static void a_watch_in_which_nothing_happens_is_no_broken_one(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    drain_site_pass(&f->s, SEC(6 * 3600));
+    assert_int_equal(f->told, 0);
+}
+
+/* The calls of that path come to nothing, from now on, and the watches that stand end. */
+static void refuse(struct fixture *f, const char *path) {
+    kube_fault_add(f->s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_REFUSE, .path = path});
+    drain_site_pass(&f->s, SEC(700)); /* a watch lasts 300 to 600 s */
+}
+
+static void a_watch_that_is_broken_is_told(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    refuse(f, "/api/v1/nodes?");
+    assert_int_equal(f->told, 1); /* once, however often it is tried */
+    assert_true(str_starts(f->blind,
+                           "nodes cannot be watched, so that what is known of them may be old: "));
+    assert_true(feeds_ready(f->feeds)); /* there is a picture, if an old one */
+    kube_fault_clear(f->s.fault);
+    drain_site_pass(&f->s, SEC(60) + SEC(6));
+    assert_int_equal(f->told, 2); /* though nothing has happened to any node */
+    assert_null(f->blind);
+    drain_site_pass(&f->s, SEC(3600));
+    assert_int_equal(f->told, 2);
+}
+
+/* One server ends, and another takes over. */
+static void a_watch_that_is_broken_for_a_moment_is_not(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    kube_fault_add(
+        f->s.fault,
+        &(struct kube_fault_rule){.kind = KUBE_FAULT_REFUSE, .path = "/api/v1/nodes?", .count = 2});
+    drain_site_pass(&f->s, SEC(700));
+    assert_int_equal(kube_fault_fired(f->s.fault, 0), 2);
+    assert_int_equal(f->told, 0);
+}
+
+/* They are of one node that has its slot: before it is told to go they are listed. */
+static void the_pods_of_a_node_are_another_matter(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    feeds_watch(f->feeds, "w0");
+    drain_site_pass(&f->s, SEC(1));
+    refuse(f, "/api/v1/pods?");
+    assert_true(kube_fault_fired(f->s.fault, 0) > 3);
+    assert_int_equal(f->told, 0);
+}
+
+/* Nor what a cluster may do without, as long as there was none of it. */
+static void what_is_not_installed_is_not_broken(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    drain_site_pass(&f->s, SEC(700));
+    assert_int_equal(f->told, 0);
+    refuse(f, "/maintenances?");
+    assert_int_equal(f->told, 1);
+    assert_true(str_starts(f->blind, "maintenances cannot be watched"));
+    kube_fault_clear(f->s.fault);
+    drain_site_pass(&f->s, SEC(120));
+    assert_int_equal(f->told, 2);
+    assert_null(f->blind);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FEEDS_TEST(everything_is_known_but_pods),
@@ -286,6 +363,11 @@ int main(void) {
         FEEDS_TEST(each_of_them_may_be_let_go),
         FEEDS_TEST(owners_when_they_are_wanted),
         FEEDS_TEST(a_server_that_is_away_for_a_while),
+        FEEDS_TEST(a_watch_in_which_nothing_happens_is_no_broken_one),
+        FEEDS_TEST(a_watch_that_is_broken_is_told),
+        FEEDS_TEST(a_watch_that_is_broken_for_a_moment_is_not),
+        FEEDS_TEST(the_pods_of_a_node_are_another_matter),
+        FEEDS_TEST(what_is_not_installed_is_not_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void it_begins_with_what_is_known(void **state) {
     cw_step(&f->w);
     end(f);
     _cleanup_free_ char *text = text_of(f->path);
-    assert_true(str_starts(text, "{\"in\":\"begin\",\"format\":\"slipway.record/1.1\""));
+    assert_true(str_starts(text, "{\"in\":\"begin\",\"format\":\"slipway.record/1.2\""));
     assert_non_null(strstr(text, "{\"in\":\"put\",\"kind\":\"nodes\",\"object\":"));
     assert_non_null(strstr(text, "{\"in\":\"lead\",\"fence\":3}\n{\"in\":\"look\"}\n{\"in\":"));
     assert_int_equal(stat(f->path, &st), 0);
@@ -127,6 +127,28 @@ static void what_the_checks_go_by_is_known(void **state) {
     end(f);
     _cleanup_free_ char *next = text_of(f->path);
     assert_non_null(strstr(next, READ_LINES));
+}
+
+#define BLIND_LINE "{\"in\":\"blind\",\"text\":\"nodes cannot be watched\"}\n"
+
+/* As long as the picture is old, each file says so before anything is decided. */
+static void that_the_picture_is_old_is_known(void **state) {
+    struct fixture *f = *state;
+    core_blind(f->w.core, "nodes cannot be watched");
+    assert_int_equal(begin(f, 1 << 20, NULL), 0);
+    cw_step(&f->w);
+    core_restart(f->w.core);
+    cw_step(&f->w);
+    core_blind(f->w.core, NULL);
+    core_restart(f->w.core);
+    cw_step(&f->w);
+    end(f);
+    _cleanup_free_ char *text = text_of(f->path);
+    _cleanup_free_ char *old = text_of(f->before);
+    assert_non_null(strstr(old, BLIND_LINE));
+    assert_true(strstr(old, BLIND_LINE) < strstr(old, "{\"in\":\"step\""));
+    assert_true(strstr(old, BLIND_LINE) < strstr(old, "{\"in\":\"blind\"}\n"));
+    assert_null(strstr(text, "blind"));
 }
 
 static void it_is_written_now_and_then(void **state) {
@@ -226,6 +248,7 @@ int main(void) {
         RECORDER_TEST(it_begins_with_what_is_known),
         RECORDER_TEST(what_the_checks_go_by_is_known),
         RECORDER_TEST(what_the_checks_go_by_is_no_reason_to_restart),
+        RECORDER_TEST(that_the_picture_is_old_is_known),
         RECORDER_TEST(it_is_written_now_and_then),
         RECORDER_TEST(what_was_there_is_kept),
         RECORDER_TEST(it_does_not_grow_without_end),

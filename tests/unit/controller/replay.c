@@ -26,6 +26,7 @@ struct fixture {
     unsigned outs, notes, taken, differences, misfits;
     bool unknown; /* what is different now is for a check that knows nothing */
     size_t first_difference;
+    bool blind; /* for a while, in what is recorded, nodes cannot be watched */
 };
 
 static int setup(void **state) {
@@ -112,8 +113,19 @@ static char *record(struct fixture *f, int64_t time, int64_t max) {
     size_t len;
     site_deployment(&f->s, "web", 6);
     drain_site_pass(&f->s, SEC(20));
-    ask(f);
+    if (!f->blind)
+        ask(f);
     assert_int_equal(controller_new(&f->s.client, &opts, &c, NULL), 0);
+    if (f->blind) {
+        drain_site_pass(&f->s, SEC(10));
+        kube_fault_add(f->s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_REFUSE,
+                                                             .path = "/api/v1/nodes?",
+                                                             .lanes = 1 << KUBE_LANE_WATCH});
+        drain_site_pass(&f->s, SEC(700)); /* longer than a watch lasts */
+        ask(f);
+        drain_site_pass(&f->s, SEC(60));
+        kube_fault_clear(f->s.fault);
+    }
     drain_site_pass(&f->s, time);
     controller_free(c);
     assert_int_equal(file_read(f->path, 1 << 28, &text, &len, NULL), 0);
@@ -383,6 +395,20 @@ static void what_the_checks_went_by_is_in_it(void **state) {
     free(text);
 }
 
+/* That the picture was old is in it, and that it was no more. */
+static void nobody_gets_a_slot_by_an_old_picture_again(void **state) {
+    struct fixture *f = *state;
+    f->blind = true;
+    _cleanup_free_ char *text = record(f, SEC(3600), 64 << 20);
+    assert_int_equal(play(f, text, NULL), 0);
+    assert_int_equal(f->differences, 0);
+    assert_non_null(strstr(text, "{\"in\":\"blind\",\"text\":\"nodes cannot be watched"));
+    assert_non_null(strstr(text, "{\"in\":\"blind\"}\n"));
+    _cleanup_free_ char *seeing = leave_out(text, "{\"in\":\"blind\"");
+    assert_int_equal(play(f, seeing, NULL), 0);
+    assert_true(f->differences > 0); /* w0 gets its slot too early */
+}
+
 /* Each of them begins with what had been read until then. */
 static void so_it_is_in_every_file(void **state) {
     for (int64_t max = 24 << 10; max <= 64 << 10; max += 8 << 10) { /* it ends anywhere */
@@ -404,7 +430,7 @@ static void an_older_recording_has_no_checks(void **state) {
     size_t line;
     gated(f, 64 << 20, &text);
     _cleanup_free_ char *unread = leave_out(text, "\"source\":");
-    _cleanup_free_ char *older = with(unread, "slipway.record/1.1", "slipway.record/1.0", &line);
+    _cleanup_free_ char *older = with(unread, "slipway.record/1.2", "slipway.record/1.0", &line);
     assert_int_equal(play(f, unread, NULL), 0);
     assert_true(f->unknown);
     assert_int_equal(play(f, older, NULL), 0);
@@ -412,7 +438,7 @@ static void an_older_recording_has_no_checks(void **state) {
     free(text);
 }
 
-#define HEAD "{\"in\":\"begin\",\"format\":\"slipway.record/1.1\",\"seed\":\"1\"}\n"
+#define HEAD "{\"in\":\"begin\",\"format\":\"slipway.record/1.2\",\"seed\":\"1\"}\n"
 
 static void what_cannot_be_played_is_an_error(void **state) {
     static const struct {
@@ -460,6 +486,7 @@ int main(void) {
         REPLAY_TEST(an_answer_goes_to_what_was_asked),
         REPLAY_TEST(an_answer_of_another_kind_is_a_difference),
         REPLAY_TEST(what_the_checks_went_by_is_in_it),
+        REPLAY_TEST(nobody_gets_a_slot_by_an_old_picture_again),
         REPLAY_TEST(so_it_is_in_every_file),
         REPLAY_TEST(an_older_recording_has_no_checks),
         REPLAY_TEST(what_cannot_be_played_is_an_error),

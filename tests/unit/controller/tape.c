@@ -178,6 +178,13 @@ static void the_beginning_of_an_older_one(void **state) {
     assert_int_equal(tape_head(&line, &head, NULL), 0);
     assert_true(head.unchecked);
     tape_release(&f->codec, &line);
+    assert_int_equal(
+        read_text(f, "{\"in\":\"begin\",\"format\":\"slipway.record/1.1\",\"seed\":\"1\"}", &line,
+                  NULL),
+        0);
+    assert_int_equal(tape_head(&line, &head, NULL), 0);
+    assert_false(head.unchecked);
+    tape_release(&f->codec, &line);
 }
 
 static void what_is_no_beginning(void **state) {
@@ -185,7 +192,7 @@ static void what_is_no_beginning(void **state) {
         "{\"in\":\"step\"}",
         "{\"in\":\"begin\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/9.0\",\"seed\":\"1\"}",
-        "{\"in\":\"begin\",\"format\":\"slipway.record/1.2\",\"seed\":\"1\"}",
+        "{\"in\":\"begin\",\"format\":\"slipway.record/1.3\",\"seed\":\"1\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/1.0\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/1.0\",\"seed\":\"xyz\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/1.0\",\"seed\":\"1\",\"actions\":-1}",

@@ -399,6 +399,43 @@ static void nobody_gets_one_of_a_policy_that_could_vanish(void **state) {
     assert_slots(w, "w1 drained");
 }
 
+static const char *blind;
+
+static const char *on_blind(void *arg) {
+    (void)arg;
+    return blind;
+}
+
+/* What is down, and where, is not to be seen then. Who has been told to go is another matter: that
+ * follows a read of the record, the Node and its pods. */
+static void nobody_gets_one_by_an_old_picture(void **state) {
+    struct kw *w = *state;
+    w->opts.max.value = 2;
+    w->opts.blind = on_blind;
+    blind = NULL;
+    kw_nodes(w, "w1", "w2", "w3", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    blind = "nodes cannot be watched";
+    kw_put(w, &kind_maintenance,
+           "{'metadata':{'name':'m1','uid':'uid-m1','generation':1},'spec':{'node':'w3',"
+           "'operation':'Drain','policy':'default'}}");
+    const struct kw_reply *r = kw_answer(w, 0, "w2", KEEPER_MAY_GO);
+    assert_int_equal(r->say, KEEPER_TROUBLE);
+    assert_string_equal(r->text, "nodes cannot be watched");
+    kw_pass(w, SEC(60));
+    assert_slots(w, "w1 granted; w2, w3");
+    assert_string_equal(dw_str(kw_doc(w, &kind_maintenance, NULL, "m1"), "status.blocker.code"),
+                        "ServerTrouble");
+    assert_string_equal(dw_str(kw_doc(w, &kind_maintenance, NULL, "m1"), "status.blocker.message"),
+                        "nodes cannot be watched");
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    blind = NULL;
+    keeper_poke(w->r[0].k, NULL, NULL, NULL);
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 granted, w2 drained; w3");
+}
+
 /* Whoever gets no slot is told so: nothing is evicted for it. */
 static void why_there_is_none(void **state) {
     struct kw *w = *state;
@@ -577,6 +614,7 @@ int main(void) {
         KEEPER_TEST(why_there_is_none),
         KEEPER_TEST(wishes_of_clients_that_nobody_hears_are_forgotten),
         KEEPER_TEST(nobody_gets_one_of_a_policy_that_could_vanish),
+        KEEPER_TEST(nobody_gets_one_by_an_old_picture),
         KEEPER_TEST(a_policy_that_lets_nobody_out),
         KEEPER_TEST(nobody_gets_one_before_that_is_known),
         cmocka_unit_test(the_cordon_of_another_policy_counts),

@@ -692,6 +692,49 @@ static void test_silent(void **state) {
     assert_store(f, "");
 }
 
+/* Nothing happens, and nothing needs to. */
+static void test_idle_again(void **state) {
+    struct fixture *f = *state;
+    struct script_call *c = sync_up(f);
+    loop_advance(f->loop, SEC(10));
+    script_end(c);
+    for (int i = 0; i < 2;
+         i++) { /* one that ends at once is not worth a word, unless it is so again */
+        c = i ? next_after_pause(f) : next(f);
+        script_head(c, 200, JSON);
+        loop_advance(f->loop, SEC(4));
+        script_end(c);
+    }
+    assert_int_equal(f->problems, 1);
+    c = next_after(f, MSEC(1600), MSEC(3200));
+    loop_advance(f->loop, SEC(20)); /* no answer yet */
+    assert_int_equal(f->recoveries, 0);
+    script_head(c, 200, JSON);
+    loop_advance(f->loop, SEC(4));
+    assert_int_equal(f->recoveries, 0);
+    loop_advance(f->loop, SEC(1));
+    assert_int_equal(f->recoveries, 1);
+    assert_true(c->open);
+    none(f);
+    event(c, "ADDED", "z", 9);
+    assert_int_equal(f->recoveries, 1);
+}
+
+/* One that had fallen silent may be so again: a bookmark is the least. */
+static void test_silent_again(void **state) {
+    struct fixture *f = *state;
+    struct script_call *c = sync_up(f);
+    bookmark(c, 6, false);
+    loop_advance(f->loop, SEC(100));
+    assert_int_equal(f->problems, 1);
+    c = next(f);
+    script_head(c, 200, JSON);
+    loop_advance(f->loop, SEC(60));
+    assert_int_equal(f->recoveries, 0);
+    bookmark(c, 7, false);
+    assert_int_equal(f->recoveries, 1);
+}
+
 /* Streams that begin and bring nothing, not even bookmarks: the fifth makes us list again. */
 static void test_deaf(void **state) {
     struct fixture *f = *state;
@@ -1605,6 +1648,8 @@ int main(void) {
         TEST(watch_relists),
         TEST(retry_after),
         TEST(silent),
+        TEST(idle_again),
+        TEST(silent_again),
         TEST(deaf),
         TEST(first_attempt_fails),
         TEST(initial_events_break_off),
