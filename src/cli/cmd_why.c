@@ -145,6 +145,15 @@ static int look_elsewhere(struct why_reader *r, struct aim *aim, const char *ns)
     return rc;
 }
 
+static int refuse_pod(struct why_reader *r, const struct aim *aim, const char *ns) {
+    int rc = why_reader_refuse(r, &kind_pod, ns, aim->name);
+    if (is_other_kind(ns))
+        cli_advise(r->session->cli,
+                   "%s/%s was read as a pod and its namespace: name a node, or one of its pods", ns,
+                   aim->name);
+    return rc;
+}
+
 /* Decides between a node and a pod of that name. Somebody who may read only one of them means
  * that. */
 static int resolve(struct why_reader *r, const struct connection_opts *o, struct aim *aim) {
@@ -167,8 +176,10 @@ static int resolve(struct why_reader *r, const struct connection_opts *o, struct
         aim->ns = ns;
         return 0;
     }
+    if (aim->kind == AIM_ANY && (pod == KNOWN_NEVER || node == KNOWN_NEVER))
+        return why_reader_refuse_any(r, ns, aim->name);
     if (pod == KNOWN_NEVER)
-        return why_reader_refuse(r, &kind_pod, ns, aim->name);
+        return refuse_pod(r, aim, ns);
     if (node == KNOWN_NEVER)
         return why_reader_refuse(r, &kind_node, NULL, aim->name);
     return look_elsewhere(r, aim, ns);

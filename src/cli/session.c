@@ -26,7 +26,10 @@ struct session_feed_state {
     struct session_feed feed;
     unsigned problems;
     char *remark; /* what there is instead, said when the rest is there */
-    bool own;     /* the store is ours */
+    /* The server's words: it is needed, and may not be read. Told when the rest is there, so that
+     * somebody who may not read several kinds hears of all of them at once. */
+    char *refused;
+    bool own; /* the store is ours */
     bool synced, troubled;
 };
 
@@ -81,6 +84,7 @@ void session_stop(struct session *s) {
         reflector_free(s->feeds[i]->reflector);
         if (s->feeds[i]->own)
             store_free(s->feeds[i]->store);
+        free(s->feeds[i]->refused);
         free(s->feeds[i]);
     }
     s->n_feeds = 0;
@@ -215,7 +219,7 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     struct session_feed_state *f = arg;
     struct session *s = f->session;
     char now[TIMEFMT_LEN];
-    if (s->failed)
+    if (s->failed || f->refused)
         return;
     f->problems++;
     if (f->synced) {
@@ -238,6 +242,11 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
                 xasprintf("cannot list %s: %s; %s", f->kind->resource, message, f->feed.without);
             *f->feed.missing = true;
         }
+        on_synced(f);
+        return;
+    }
+    if (outcome == KUBE_FORBIDDEN && !s->as_kubectl) {
+        f->refused = xstrdup(message);
         on_synced(f);
         return;
     }
@@ -308,6 +317,17 @@ static void tell_remarks(struct session *s) {
     }
 }
 
+static void tell_refusals(struct session *s) {
+    bool failed = s->failed;
+    for (size_t i = 0; i < s->n_feeds && !failed; i++) {
+        const struct session_feed_state *f = s->feeds[i];
+        if (!f->refused)
+            continue;
+        _cleanup_free_ char *what = xasprintf("list %s", f->kind->resource);
+        s->failed = session_fail(s, what, KUBE_FORBIDDEN, f->refused);
+    }
+}
+
 int session_sync(struct session *s) {
     for (size_t i = 0; i < s->n_feeds; i++) {
         struct session_feed_state *f = s->feeds[i];
@@ -330,6 +350,7 @@ int session_sync(struct session *s) {
     while (!s->failed && !all_synced(s))
         session_wait(s);
     loop_timer_free(slow);
+    tell_refusals(s);
     tell_remarks(s);
     return s->failed;
 }

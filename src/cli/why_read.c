@@ -27,7 +27,8 @@ struct why_wanted {
     struct why_want want; /* its texts are ours */
     char *ns, *name, *selector;
     enum known known;
-    enum kube_outcome outcome; /* of KNOWN_NEVER */
+    enum kube_outcome outcome;  /* of KNOWN_NEVER */
+    const struct kind *refused; /* the same, of a list: which */
     char *message;
     struct why_list lists[LISTS_MAX]; /* of the room and its volumes: three; else one */
     size_t n_lists;
@@ -209,6 +210,7 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
         return;
     }
     if (!l->optional) {
+        l->wanted->refused = store_kind(l->store);
         failed(l->wanted, outcome, message);
         return;
     }
@@ -318,9 +320,9 @@ static bool is_hopeless(enum kube_outcome outcome) {
 static int judge(struct why_reader *r, const struct why_wanted *w) {
     if (w->known != KNOWN_NEVER || (!is_needed(&w->want) && !is_hopeless(w->outcome)))
         return 0;
-    const char *resource = w->want.kind ? w->want.kind->resource : kind_pod.resource;
-    _cleanup_free_ char *what =
-        xasprintf("%s %s", w->want.what == WHY_WANT_OBJECT ? "get" : "list", resource);
+    bool get = w->want.what == WHY_WANT_OBJECT;
+    _cleanup_free_ char *what = xasprintf("%s %s", get ? "get" : "list",
+                                          get ? w->want.kind->resource : w->refused->resource);
     return session_fail(r->session, what, w->outcome, strna(w->message));
 }
 
@@ -333,12 +335,15 @@ int why_reader_read(struct why_reader *r) {
         session_wait(r->session);
     for (size_t i = from; i < r->begun; i++)
         finish(r->list.p[i]);
+    int rc = 0;
     for (size_t i = from; i < r->begun; i++) {
-        int rc = judge(r, r->list.p[i]);
-        if (rc)
-            return rc;
+        const struct why_wanted *w = r->list.p[i];
+        if (rc && w->outcome != KUBE_FORBIDDEN)
+            continue; /* of permissions each is told that is missing */
+        int one = judge(r, w);
+        rc = rc ? rc : one;
     }
-    return 0;
+    return rc;
 }
 
 static struct why_wanted *find_object(struct why_reader *r, const struct kind *kind, const char *ns,
@@ -360,6 +365,21 @@ int why_reader_refuse(struct why_reader *r, const struct kind *kind, const char 
     const struct why_wanted *w = find_object(r, kind, ns, name);
     _cleanup_free_ char *what = xasprintf("get %s", kind->resource);
     return session_fail(r->session, what, w->outcome, strna(w->message));
+}
+
+int why_reader_refuse_any(struct why_reader *r, const char *ns, const char *name) {
+    const struct why_wanted *node = find_object(r, &kind_node, NULL, name),
+                            *pod = find_object(r, &kind_pod, ns, name);
+    if (node->known != KNOWN_NEVER)
+        return cli_fail(r->session->cli, session_code(pod->outcome),
+                        "there is no node \"%s\", and whether there is such a pod is not known: "
+                        "cannot get pods: %s",
+                        name, strna(pod->message));
+    if (pod->known != KNOWN_NEVER)
+        return why_reader_refuse(r, &kind_node, NULL, name);
+    return cli_fail(r->session->cli, session_code(node->outcome),
+                    "cannot get nodes: %s; nor pods, if \"%s\" is one: %s", strna(node->message),
+                    name, strna(pod->message));
 }
 
 int why_reader_list(struct why_reader *r, const struct kind *kind, const char *ns,

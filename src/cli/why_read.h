@@ -43,6 +43,9 @@ int why_reader_look(struct why_reader *r, const struct kind *kind, const char *n
 /* Says why the object could not be read; returns the exit code. */
 int why_reader_refuse(struct why_reader *r, const struct kind *kind, const char *ns,
                       const char *name);
+/* The same of a name that may be that of a node or of a pod, at least one of which could not be
+ * read. */
+int why_reader_refuse_any(struct why_reader *r, const char *ns, const char *name);
 /* Objects of that kind into a store; none, and nothing is said, when they may not be read. Both
  * selectors may be NULL. */
 int why_reader_list(struct why_reader *r, const struct kind *kind, const char *ns,
