@@ -82,7 +82,7 @@ static void on_reply(void *arg, struct kube_reply *reply) {
         plan_correct(a->plan, q->node, q->pod, v,
                      (struct plan_blocker){
                          code, arena_printf(a->arena, "%s/%s", strna(m->ns), strna(m->name)),
-                         arena_strndup(a->arena, text, strlen(text)), "", false});
+                         arena_strndup(a->arena, text, strlen(text)), "", false, NULL});
     }
     ask_more(a);
 }

@@ -251,12 +251,28 @@ static const char *gist(const struct plan_blocker *b) {
     return why ? why : b->message;
 }
 
+/* Where it names its pod, after the numbers of the budget; NULL: it names none. */
+static const char *naming(const struct plan_blocker *b) {
+    const char *after = str_empty(b->pod) ? NULL : strchr(b->message, ';');
+    return after ? strstr(after, b->pod) : NULL;
+}
+
+/* But for the pod that each names: of many budgets the same is said, of one of its pods each. */
+static bool same_gist(const struct plan_blocker *a, const struct plan_blocker *b) {
+    const char *x = naming(a), *y = naming(b);
+    if (!x || !y)
+        return streq(gist(a), gist(b));
+    return x - a->message == y - b->message &&
+           strncmp(a->message, b->message, (size_t)(x - a->message)) == 0 &&
+           streq(x + strlen(a->pod), y + strlen(b->pod));
+}
+
 static bool same_trouble(const struct plan_pod *a, const struct plan_pod *b) {
     if (a->verdict != b->verdict || a->blocker.code != b->blocker.code)
         return false;
     /* Of budgets the budget tells; of pods one stands for all with the same message. */
     return (is_of_budget(&a->blocker) && streq(a->blocker.object, b->blocker.object)) ||
-           (streq(gist(&a->blocker), gist(&b->blocker)) &&
+           (same_gist(&a->blocker, &b->blocker) &&
             streq(strna(a->blocker.help), strna(b->blocker.help)));
 }
 
@@ -280,12 +296,30 @@ static void add_objects(const struct trouble *t, struct str *out) {
         str_addf(out, " and %zu more", t->objects.len - shown);
 }
 
+/* Several budgets, of each of which a pod could be named. */
+static bool names_many(const struct trouble *t) {
+    return t->objects.len > 1 && naming(&t->first->blocker);
+}
+
+/* "...; the replacement of web-1 (and 3 more) fits nowhere" */
+static void add_message(const struct trouble *t, struct str *out) {
+    const struct plan_blocker *b = &t->first->blocker;
+    const char *rest = names_many(t) ? naming(b) + strlen(b->pod) : NULL;
+    str_add(out, ": ");
+    if (!rest) {
+        str_add(out, b->message);
+        return;
+    }
+    str_addn(out, b->message, (size_t)(rest - b->message));
+    str_addf(out, " (and %zu more)%s", t->objects.len - 1, rest);
+}
+
 /* What would make one of them fit, and what helps in general; or what helps, said in full. */
 static void add_help(const struct trouble *t, struct str *out) {
     const struct plan_blocker *b = &t->first->blocker;
     bool about_room = b->code == BLOCKER_NO_ROOM || b->code == BLOCKER_LOCAL_PV;
     if (!str_empty(b->help) && (b->helped || !about_room || strstr(b->message, PLAN_IS_CHANCE))) {
-        str_addf(out, "; %s", b->help);
+        str_addf(out, "; %s%s", b->help, names_many(t) ? ", for each of these budgets" : "");
         return;
     }
     if (!str_empty(b->help))
@@ -298,7 +332,7 @@ static void trouble_entry(const struct trouble *t, entries *all) {
     struct str text = STR_INIT, where = STR_INIT;
     str_add(&text, blocker_row(b->code)->name);
     add_objects(t, &text);
-    str_addf(&text, ": %s", b->message);
+    add_message(t, &text);
     str_addf(&where, "%zu pod%s on ", t->pods, s_of(t->pods));
     nodeset_fold(t->nodes.p, t->nodes.len, &where);
     if (t->others)
@@ -405,17 +439,35 @@ static const struct plan_pod *refuser(const struct plan_node *n, const struct pl
     return p;
 }
 
-/* What is told of a node itself. */
+static bool same_blocker(const struct plan_node *a, const struct plan_node *b) {
+    const struct plan_blocker *x = &a->blocker, *y = &b->blocker;
+    return x->message && y->message && a->itself == b->itself && x->code == y->code &&
+           streq(x->object, y->object) && streq(x->message, y->message) &&
+           streq(strna(x->help), strna(y->help));
+}
+
+/* What is told of a node itself; the same of several nodes once. */
 static void add_blockers(const struct plan *p, entries *all) {
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_blocker *b = &p->nodes[i].blocker;
-        if (!b->message)
+        bool told = false;
+        for (size_t k = 0; k < i && b->message && !told; k++)
+            told = same_blocker(&p->nodes[k], &p->nodes[i]);
+        if (!b->message || told)
             continue;
+        VEC(const char *) nodes = VEC_INIT;
+        struct str where = STR_INIT;
+        for (size_t k = i; k < p->n; k++)
+            if (same_blocker(&p->nodes[k], &p->nodes[i]))
+                *vec_push(&nodes) = p->nodes[k].name;
         const struct blocker_row *row = blocker_row(b->code);
-        entry_add(
-            all, p->nodes[i].itself == PLAN_NEVER ? PLAN_NEVER : PLAN_UNSURE,
-            xasprintf("%s%s%s: %s", row->name, *b->object ? " " : "", b->object, b->message),
-            xasprintf("node %s; %s", p->nodes[i].name, str_empty(b->help) ? row->hint : b->help));
+        str_addf(&where, "node%s ", s_of(nodes.len));
+        nodeset_fold(nodes.p, nodes.len, &where);
+        str_addf(&where, "; %s", str_empty(b->help) ? row->hint : b->help);
+        entry_add(all, p->nodes[i].itself == PLAN_NEVER ? PLAN_NEVER : PLAN_UNSURE,
+                  xasprintf("%s%s%s: %s", row->name, *b->object ? " " : "", b->object, b->message),
+                  str_take(&where));
+        vec_done(&nodes);
     }
 }
 

@@ -336,7 +336,7 @@ static void refuse_finding(struct planning *g, struct pnode *n) {
                                      plan_finding_object(g, f),
                                      arena_printf(g->arena, PLAN_NO_CORDON ": %s: %s",
                                                   f->check->name, strna(f->evidence)),
-                                     "", false});
+                                     "", false, NULL});
 }
 
 static void add_pods(struct planning *g, unsigned number) {

@@ -65,6 +65,7 @@ struct plan_blocker {
     const char *message; /* with numbers */
     const char *help;    /* of what finds no room: what would make it fit, or "" */
     bool helped;         /* `help` says all that helps: the code's own hint adds nothing */
+    const char *pod;     /* that the message of a budget names, as an example; NULL: none */
 };
 
 enum {

@@ -117,7 +117,7 @@ struct pbudget {
     int32_t cap;       /* disruptions when all is well */
     const char *words; /* its arithmetic, when somebody wanted to know */
     /* Why pods still wait for it at the end, and what helps; the same for all of them. */
-    const char *end_words, *end_help;
+    const char *end_words, *end_help, *end_pod;
     int32_t luck;       /* of those that wait at the end, so many may get away all the same */
     unsigned told_node; /* of which pods that wait are being told, and how many were */
     int32_t told;

@@ -15,16 +15,20 @@ enum {
     LUCK_MAX = 1000,    /* pods that wait for one budget */
 };
 
-static void add_trouble(struct planning *g, const struct pdb *pdb, struct str *out) {
+/* The name of that pod; NULL: all are well. */
+static const char *add_trouble(struct planning *g, const struct pdb *pdb, struct str *out) {
     size_t n;
+    const char *name = NULL;
     const struct pod **pods = pdbs_pods(g->in->cluster->pdbs, pdb, &n);
     _cleanup_str_ struct str words = STR_INIT;
     for (size_t i = 0; i < n; i++)
         if (pod_trouble(pods[i], &words)) {
-            str_addf(out, "; %s %s", pods[i]->meta.name, str_get(&words));
+            name = pods[i]->meta.name;
+            str_addf(out, "; %s %s", name, str_get(&words));
             break;
         }
     free(pods);
+    return name;
 }
 
 /* How a pod or a node that was given up ended; "" of any other. */
@@ -153,14 +157,11 @@ static void end_budget(struct planning *g, struct pbudget *b, const struct ppod 
     _cleanup_str_ struct str words = STR_INIT;
     const struct ppod *homeless = without_room(g, keeper);
     str_add(&words, plan_budget_words(g, b));
+    b->end_pod = keeper ? original(g, keeper)->pod->meta.name : add_trouble(g, b->pdb, &words);
     if (keeper && keeper->homeless)
-        str_addf(&words, "; the replacement of %s %s", original(g, keeper)->pod->meta.name,
-                 MOVEOUT_KEPT(keeper->unmade));
+        str_addf(&words, "; the replacement of %s %s", b->end_pod, MOVEOUT_KEPT(keeper->unmade));
     else if (keeper)
-        str_addf(&words, "; of %s %s", original(g, keeper)->pod->meta.name,
-                 unmade_words(g, plan_set_keeper(g, keeper)));
-    else
-        add_trouble(g, b->pdb, &words);
+        str_addf(&words, "; of %s %s", b->end_pod, unmade_words(g, plan_set_keeper(g, keeper)));
     b->luck = homeless && !g->tries ? luck_of(g, b, homeless) : 0; /* else that has been seen */
     if (b->luck)
         str_add(&words, MOVEOUT_BY_CHANCE);
@@ -210,6 +211,7 @@ static void end_waiting(struct planning *g, struct ppod *p) {
                BLOCKER_PDB_NO_BUDGET, b->name,
                *late ? arena_printf(g->arena, "%s; %s", b->end_words, late) : b->end_words);
     p->pub->blocker.help = b->end_help;
+    p->pub->blocker.pod = b->end_pod;
 }
 
 /* What keeps nodes from their turn at the end: places, or zones when there are places left. */

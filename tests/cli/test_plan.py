@@ -376,6 +376,50 @@ class Stuck(Case):
         self.assertEqual(plan["pods"]["never"], 0)
 
 
+class Crowded(Case):
+    """Many with a budget each, and no room anywhere."""
+
+    ARGS = ("--nodes", "3", "--scenario", "happy", "--seed", "3")
+    BUDGETS = {"app-0": 1, "app-1": 1, "app-2": 1, "app-3": "30%"}
+    SPACE = "shop-1"
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        client = cls.sim.client
+        for node in ("w2", "w3"):
+            client.patch(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}})
+        for name, limit in cls.BUDGETS.items():
+            labels = {"app": name}
+            pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "app"}]}}
+            for path, spec in (("/apis/apps/v1/namespaces/shop-1/deployments",
+                                {"replicas": 3, "selector": {"matchLabels": labels}, "template": pod}),
+                               ("/apis/policy/v1/namespaces/shop-1/poddisruptionbudgets",
+                                {"maxUnavailable": limit, "selector": {"matchLabels": labels}})):
+                code, answer = client.call("POST", path, {"metadata": {"name": name}, "spec": spec})
+                assert code == 201, answer
+        until(lambda: [b["status"].get("currentHealthy") for b in client.get("/apis/policy/v1/poddisruptionbudgets")["items"]
+                       if b["metadata"]["name"] in cls.BUDGETS] == [3] * len(cls.BUDGETS), "all of them are healthy")
+
+    def test_budgets_of_which_the_same_is_said_are_one_entry(self) -> None:
+        """Each names a pod of its own: the first stands for all of them."""
+        done = self.slipway("plan w1")
+        self.assertEqual((done.err, done.code), ("", DONE), done)
+        entries = [e for e in re.split(r"\n  (?=[x!]  )", done.out) if "PDBNoBudget" in e]
+        self.assertEqual(len(entries), 2, done.out)
+        text = " ".join(entries[0].split())
+        self.assertRegex(text, r"^x PDBNoBudget shop-1/app-0, shop-1/app-1, shop-1/app-2: maxUnavailable 1, needs 2 healthy of 3, has 3, "
+                               r"allows 1; the replacement of app-0-\S+ \(and 2 more\) fits nowhere 6 pods on w1; until there is room ")
+        self.assertIn(", for each of these budgets", text)
+        alone = " ".join(entries[1].split())
+        self.assertRegex(alone, r"^x PDBNoBudget shop-1/app-3: maxUnavailable 30%, .*; the replacement of app-3-\S+ fits nowhere 2 pods on w1; ")
+        self.assertNotIn("each of these", alone)
+
+    def test_the_document_has_them_all(self) -> None:
+        held = self.pods(self.plan("w1"), verdict="never")
+        self.assertEqual({p["blocker"]["object"] for p in held.values()}, {f"{self.SPACE}/{name}" for name in self.BUDGETS})
+
+
 class Pinned(Case):
     ARGS = ("--nodes", "3", "--scenario", "pinned")
 

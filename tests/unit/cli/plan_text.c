@@ -159,6 +159,30 @@ static void nodes_have_their_own_words(void **state) {
         strstr(str_get(&out), "\nTime: no node is certain to be drained as things are\n"));
 }
 
+/* The same of several nodes is said once; what differs is not. */
+static void nodes_with_the_same_words_are_one_entry(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    use_utf8(NULL);
+    node(f, "a1", 110);
+    node(f, "a2", 110);
+    node(f, "a3", 110);
+    node(f, "b1", 110);
+    make(f, "a1", "a2", "a3", NULL);
+    for (size_t i = 0; i < 3; i++)
+        f->plan.nodes[i].blocker =
+            (struct plan_blocker){.code = BLOCKER_PDB_NO_BUDGET,
+                                  .object = "shop/web",
+                                  .message = i == 1 ? "another" : "is chance",
+                                  .help = "make room"};
+    show(f, 100, true, &out);
+    assert_non_null(strstr(str_get(&out),
+                           "PDBNoBudget shop/web: is chance\n     nodes a[1,3]; make "
+                           "room\n"));
+    assert_non_null(
+        strstr(str_get(&out), "PDBNoBudget shop/web: another\n     node a2; make room\n"));
+}
+
 static void volumes_are_detached_in_time_that_is_not_counted(void **state) {
     struct plan_site *f = *state;
     _cleanup_str_ struct str out = STR_INIT;
@@ -365,6 +389,7 @@ int main(void) {
         PLAN_TEST(golden),
         PLAN_TEST(the_worst_is_first_and_nothing_is_said_twice),
         PLAN_TEST(nodes_have_their_own_words),
+        PLAN_TEST(nodes_with_the_same_words_are_one_entry),
         PLAN_TEST(volumes_are_detached_in_time_that_is_not_counted),
         PLAN_TEST(lines_fit_the_screen),
         PLAN_TEST(all_is_well),
