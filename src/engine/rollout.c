@@ -69,6 +69,9 @@ static void roll_free(struct roll *roll) {
     for (size_t i = 0; i < roll->begun.len; i++)
         begun_done(&roll->begun.p[i]);
     vec_done(&roll->begun);
+    for (size_t i = 0; i < roll->seen.len; i++)
+        free(roll->seen.p[i]);
+    vec_done(&roll->seen);
     rollout_turn_forget(roll);
     vec_done(&roll->ahead);
     free(roll->name);

@@ -27,6 +27,8 @@ struct roll {
     int64_t not_before, status_at; /* monotonic */
     char *told;                    /* the reason that was told last */
     int32_t done;                  /* nodes that it was told of; -1: it was not looked at yet */
+    /* Nodes whose Maintenances we have seen under way: that is known before its status says so. */
+    VEC(char *) seen;
     VEC(char *) ahead;             /* nodes whose pods are to be known */
     int64_t look_since;            /* monotonic: those of some are waited for; 0: they are not */
 };
@@ -83,7 +85,7 @@ struct rollout_survey {
     bool retry_waits;                /* for Maintenances that are about to be gone */
     const struct maintenance *taken; /* has the name of one that would be made, and is not its */
 };
-void rollout_survey(struct rollouts *rs, const struct roll *roll, const struct rollout *r,
+void rollout_survey(struct rollouts *rs, struct roll *roll, const struct rollout *r,
                     struct rollout_survey *out);
 void rollout_survey_done(struct rollout_survey *s);
 /* The Maintenance that the rollout has made for that node, or NULL. */

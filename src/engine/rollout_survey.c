@@ -112,6 +112,28 @@ static bool was_under_way(const struct rollout *r, const char *node) {
     return false;
 }
 
+static char **find_seen(struct roll *roll, const char *node) {
+    for (size_t i = 0; i < roll->seen.len; i++)
+        if (streq(roll->seen.p[i], node))
+            return &roll->seen.p[i];
+    return NULL;
+}
+
+/* Whether we have seen it under way, and it is gone. */
+static bool is_missed(struct roll *roll, const char *node, const struct maintenance *m,
+                      bool retry) {
+    char **seen = find_seen(roll, node);
+    bool under_way = m && !maint_ended(maint_phase_find(m->phase));
+    if (under_way && !seen) {
+        *vec_push(&roll->seen) = xstrdup(node);
+    } else if (seen && !under_way && (m || retry)) { /* it has ended, or is begun anew */
+        free(*seen);
+        *seen = roll->seen.p[--roll->seen.len];
+        seen = NULL;
+    }
+    return seen && !m;
+}
+
 /* We have seen everything that there was when its status was written. */
 static bool is_seen(const struct rollouts *rs, const struct rollout *r) {
     const char *seen = store_version(rs->opts.maintenances);
@@ -202,18 +224,19 @@ static int by_turn(const void *a, const void *b) {
     return zones ? zones : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void look_at(struct rollouts *rs, const struct roll *roll, const struct rollout *r,
+static void look_at(struct rollouts *rs, struct roll *roll, const struct rollout *r,
                     struct rollout_survey *s, const char *name, size_t rank) {
     const struct node *node = cluster_node(rs->opts.cluster, name);
     const struct maintenance *m = rollout_maintenance(rs, r, name);
     struct rollout_policy p = {0};
     const struct begun *begun = begun_of(roll, name);
-    bool lost = !m && !begun && !s->retry && was_under_way(r, name);
+    bool missed = is_missed(roll, name, m, s->retry) && !begun;
+    bool lost = missed || (!m && !begun && !s->retry && was_under_way(r, name));
     s->counts.total++;
     if (node && rs->opts.policy(rs->opts.arg, node, &p) == 1)
         take_rules(s, p.rules);
     /* Somebody has taken it away by force, and nobody knows how far it was. */
-    if (lost && is_seen(rs, r) && !nodeset_contains(&s->done, name))
+    if (lost && (missed || is_seen(rs, r)) && !nodeset_contains(&s->done, name))
         (void)nodeset_add(&s->given_up, name, &s->problem);
     bool complete = m && maint_phase_find(m->phase) == MAINT_COMPLETE;
     bool done = !complete && nodeset_contains(&s->done, name); /* and its object is gone, or new */
@@ -224,7 +247,7 @@ static void look_at(struct rollouts *rs, const struct roll *roll, const struct r
     } else if (node && nodeset_contains(&s->given_up, name)) {
         s->counts.failed++;
         *vec_push(&s->failed) = node->meta.name;
-    } else if (begun || (lost && !is_seen(rs, r))) {
+    } else if (begun || (lost && !missed && !is_seen(rs, r))) {
         s->counts.current++;
         /* Only what was certainly made is missed when it is gone. */
         if (node && (!begun || begun->version))
@@ -237,7 +260,7 @@ static void look_at(struct rollouts *rs, const struct roll *roll, const struct r
     }
 }
 
-void rollout_survey(struct rollouts *rs, const struct roll *roll, const struct rollout *r,
+void rollout_survey(struct rollouts *rs, struct roll *roll, const struct rollout *r,
                     struct rollout_survey *out) {
     *out = (struct rollout_survey){.problem = ERR_INIT,
                                    .nodes = NODESET_INIT,

@@ -134,6 +134,27 @@ static void one_that_is_taken_away_by_force_has_failed(void **state) {
     assert_int_equal(made(w, "w1"), 1);
 }
 
+/* Also when its status has never said that it was under way: whoever has seen it knows. */
+static void one_that_is_taken_away_before_it_was_written_down(void **state) {
+    struct kw *w = *state;
+    fleet(w, 2);
+    rw_rollout(w, "kernel", ",'nodes':['w[1-2]']");
+    for (unsigned i = 0; i < 1000 && !made(w, "w1"); i++)
+        kw_round(&w->r[0]);
+    w->fault.verb = ACTION_PATCH;
+    w->fault.kind = &kind_rollout;
+    w->fault.outcome = KUBE_UNREACHABLE;
+    w->fault.times = 1000;
+    until(w, "w1", "Operating");
+    assert_int_equal(json_array_size(dw_at(rw_doc(w, "kernel"), "status.current")), 0);
+    kw_delete(w, &kind_maintenance, NULL, "kernel-w1");
+    kw_pass(w, SEC(5));
+    w->fault.times = 0;
+    kw_pass(w, SEC(60));
+    assert_string_equal(status(w, "failedNodes"), "w1");
+    assert_int_equal(made(w, "w1"), 1);
+}
+
 /* What could not be made is not missed. */
 static void one_that_could_not_be_made_has_not_failed(void **state) {
     struct kw *w = *state;
@@ -200,6 +221,7 @@ int main(void) {
         TEST(nothing_is_gone_before_it_is_remembered),
         TEST(a_failure_is_not_forgotten),
         TEST(one_that_is_taken_away_by_force_has_failed),
+        TEST(one_that_is_taken_away_before_it_was_written_down),
         TEST(one_that_could_not_be_made_has_not_failed),
         TEST(a_new_leader_with_an_old_status_begins_nothing),
         TEST(a_status_that_cannot_be_read_begins_nothing),

@@ -15,6 +15,7 @@ static const char *next_of(struct kw *w, const char *rollout, struct rollout_sur
     struct roll roll = {0};
     assert_non_null(r);
     rollout_survey(w->r[0].rs, &roll, r, s);
+    assert_int_equal(roll.seen.len, 0); /* nothing is under way here */
     text[0] = '\0';
     for (size_t i = 0; i < s->next.len; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? " " : "",
