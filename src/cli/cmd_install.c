@@ -56,7 +56,7 @@ static int run(struct cli *cli, int argc, char **argv) {
                          "%s install does not change a cluster by itself yet: see what it would "
                          "make with --dry-run=client, and pipe that to 'kubectl apply -f -'",
                          cli->prog);
-    if (!(part_bits[o->part] & ~(unsigned)PART_CRDS) && !names->policies)
+    if (!(part_bits[o->part] & ~(unsigned)PART_CRDS) && !names->definitions)
         return cli_usage(cli, "--form %s has no definitions of custom resources", names->form);
     const char *ns = o->connection.flags.ns;
     if (manifests_make(&(struct manifest_opts){.form = (enum manifest_form)o->form,

@@ -100,7 +100,7 @@ static void set_said(void *arg, const struct keeper_said *said) {
 static void set_policy(struct metrics *m, const struct gauges_world *w,
                        const struct policy_kept *p) {
     struct counts n = {0};
-    METRIC_SET(m, METRIC_POLICY_USABLE, !p->problem, p->name);
+    METRIC_SET(m, METRIC_POLICY_USABLE, !policies_idle(w->policies, p), p->name);
     const struct slots *s = p->keeper ? keeper_slots(p->keeper) : NULL;
     if (!s)
         return;

@@ -19,9 +19,10 @@ enum {
 };
 
 const struct manifest_names manifest_names[FORM_COUNT] = {
-    [FORM_SLIPWAY] = {"slipway", "slipway-system", "slipway-controller", "slipway-fleetlock", true},
+    [FORM_SLIPWAY] = {"slipway", "slipway-system", "slipway-controller", "slipway-fleetlock", true,
+                      true},
     [FORM_REBOOT_MANAGER] = {"reboot-manager", "reboot-manager", "reboot-manager", "reboot-manager",
-                             false},
+                             false, false},
 };
 
 /* --- what the controller may do --- */
@@ -35,8 +36,8 @@ enum place { EVERYWHERE, OWN_NAMESPACE, EVENTS, NODE_LEASES, PLACES };
 static const struct rule {
     enum place place;
     const char *group, *resource, *verbs;
-    const char *name;   /* only the object of that name; NULL: any; SERVICE: that of the form */
-    bool policies_only; /* only where Policies are obeyed: the built-in one never needs it */
+    const char *name; /* only the object of that name; NULL: any; SERVICE: that of the form */
+    bool deletes;     /* only in the form that may: nothing but a Policy's `escalate` needs it */
 } rules[] = {
     {EVERYWHERE, "", "nodes", "get list watch patch", NULL, false},
     {EVERYWHERE, "", "nodes/status", "patch", NULL, false},
@@ -44,24 +45,25 @@ static const struct rule {
     {EVERYWHERE, "", "pods", "delete", NULL, true}, /* a rule that escalates */
     {EVERYWHERE, "", "pods/eviction", "create", NULL, false},
     {EVERYWHERE, "", "persistentvolumeclaims", "get", NULL, false},
-    {EVERYWHERE, "", "persistentvolumes", "get", NULL, true},          /* waitRescheduled */
+    {EVERYWHERE, "", "persistentvolumes", "get", NULL, false},         /* waitRescheduled */
     {EVERYWHERE, "apps", "daemonsets", "get list watch", NULL, false}, /* list: kured's lock */
     {EVERYWHERE, "apps", "statefulsets", "get", NULL, false},
-    {EVERYWHERE, "apps", "replicasets", "get", NULL, true}, /* waitRescheduled */
+    {EVERYWHERE, "apps", "replicasets", "get", NULL, false}, /* waitRescheduled */
     {EVERYWHERE, "policy", "poddisruptionbudgets", "list watch", NULL, false},
     {EVERYWHERE, "storage.k8s.io", "volumeattachments", "list watch", NULL, false},
-    /* Also where there are none: a server that refuses does not say whether it has them. */
+    /* Also in the form without the definitions: somebody may install them, and a server that
+     * refuses does not say whether it has them. A Policy without a finalizer gives no slots. */
     {EVERYWHERE, OWN_GROUP, "policies", "list watch", NULL, false},
-    {EVERYWHERE, OWN_GROUP, "policies", "patch", NULL, true}, /* the finalizer */
-    {EVERYWHERE, OWN_GROUP, "policies/status", "patch", NULL, true},
+    {EVERYWHERE, OWN_GROUP, "policies", "patch", NULL, false}, /* the finalizer */
+    {EVERYWHERE, OWN_GROUP, "policies/status", "patch", NULL, false},
     {EVERYWHERE, OWN_GROUP, "maintenances", "list watch", NULL, false},
     {EVERYWHERE, OWN_GROUP, "rollouts", "list watch", NULL, false},
-    {EVERYWHERE, OWN_GROUP, "maintenances", "get", NULL, true},    /* is it gone? */
-    {EVERYWHERE, OWN_GROUP, "maintenances", "create", NULL, true}, /* for rollouts */
-    {EVERYWHERE, OWN_GROUP, "maintenances", "patch", NULL, true},  /* the finalizer */
-    {EVERYWHERE, OWN_GROUP, "maintenances/status", "patch", NULL, true},
-    {EVERYWHERE, OWN_GROUP, "rollouts/status", "patch", NULL, true},
-    {EVERYWHERE, "", "configmaps", "list watch", ROOK_STATE_NAME, true}, /* the checks */
+    {EVERYWHERE, OWN_GROUP, "maintenances", "get", NULL, false},    /* is it gone? */
+    {EVERYWHERE, OWN_GROUP, "maintenances", "create", NULL, false}, /* for rollouts */
+    {EVERYWHERE, OWN_GROUP, "maintenances", "patch", NULL, false},  /* the finalizer */
+    {EVERYWHERE, OWN_GROUP, "maintenances/status", "patch", NULL, false},
+    {EVERYWHERE, OWN_GROUP, "rollouts/status", "patch", NULL, false},
+    {EVERYWHERE, "", "configmaps", "list watch", ROOK_STATE_NAME, false}, /* the checks */
     {OWN_NAMESPACE, "", "configmaps", "get list watch create patch", NULL, false},
     {OWN_NAMESPACE, "coordination.k8s.io", "leases", "create", NULL, false},
     {OWN_NAMESPACE, "coordination.k8s.io", "leases", "get patch", "slipway-controller", false},
@@ -101,7 +103,7 @@ static json_t *rules_of(enum place place, const struct manifest_names *names) {
     json_t *list = json_array();
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
         const struct rule *r = &rules[i];
-        if (r->place != place || (r->policies_only && !names->policies))
+        if (r->place != place || (r->deletes && !names->deletes))
             continue;
         json_t *rule = json_object();
         json_object_set_new(rule, "apiGroups", json_pack("[s]", r->group));
@@ -113,7 +115,7 @@ static json_t *rules_of(enum place place, const struct manifest_names *names) {
         json_object_set_new(rule, "verbs", words(r->verbs));
         json_array_append_new(list, rule);
     }
-    if (place == EVERYWHERE && names->policies)
+    if (place == EVERYWHERE)
         add_checks(list);
     return list;
 }
@@ -403,7 +405,7 @@ int manifests_make(const struct manifest_opts *o, json_t **out, struct err *err)
         return err_set(err, EINVAL, "\"%s\" cannot be the name of an image", o->image);
     if (o->parts & PART_RBAC)
         rc = add_text(o, rbac_text, list, err);
-    if (!rc && (o->parts & PART_CRDS) && manifest_names[o->form].policies)
+    if (!rc && (o->parts & PART_CRDS) && manifest_names[o->form].definitions)
         add_crds(list);
     if (!rc && (o->parts & PART_CONTROLLER))
         rc = add_text(o, controller_text, list, err);

@@ -3,8 +3,9 @@
  * and deploy/ are made.
  *
  * It comes in two forms. That of the reboot manager has its names, so that it can be applied over
- * it and clients find the same Service; it serves FleetLock with the built-in policy, and needs no
- * definitions. That of Slipway has the definitions, and obeys Policies.
+ * it and clients find the same Service; it serves FleetLock with the built-in policy, and has no
+ * definitions. Where somebody has installed them it obeys Policies as the other one does, but for
+ * the deletion of pods. That of Slipway has the definitions.
  *
  * The service account may do what the controller does and no more: a test runs it that way, and
  * finds rules that nobody needs (tests/cluster/test_install.py). */
@@ -23,7 +24,8 @@ struct manifest_names {
     const char *ns;   /* unless another one is wanted */
     const char *name; /* of everything but: */
     const char *service;
-    bool policies; /* it obeys them */
+    bool definitions; /* of the custom resources: it has them */
+    bool deletes;     /* it may delete pods, which a Policy may ask for */
 };
 extern const struct manifest_names manifest_names[FORM_COUNT];
 

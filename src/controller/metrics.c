@@ -59,7 +59,9 @@ const struct metric_row metric_rows[METRICS] = {
         {.name = OUR("policy_usable"),
          .type = EXPOSE_GAUGE,
          .labels = {"policy"},
-         .help = "0 when a Policy has a mistake and its nodes are refused, else 1."},
+         .help =
+             "0 when nobody gets a slot of it: a mistake, a record of slots that cannot be read, "
+             "no finalizer; else 1."},
     [METRIC_SLOTS] = {.name = OUR("slots"),
                       .type = EXPOSE_GAUGE,
                       .labels = {"policy"},

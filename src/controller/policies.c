@@ -21,7 +21,8 @@ struct kept {
     char *trouble;           /* of its record, as it was said */
     int64_t generation;
     bool ends, orphan, seen;
-    bool guarded; /* it cannot vanish */
+    bool guarded;   /* it cannot vanish */
+    char *unguards; /* why it cannot be had that it cannot, a sentence; NULL: nobody knows */
 };
 
 struct policies {
@@ -46,6 +47,7 @@ static void kept_free(struct pool *pool, struct kept *k) {
     free(k->uid);
     free(k->problem);
     free(k->trouble);
+    free(k->unguards);
     free(k);
 }
 
@@ -341,12 +343,38 @@ bool policies_slots_sure(const struct policies *p) {
     return true;
 }
 
+/* Whoever leads writes it: only there it is known what is in the way. */
+static const char *unguarded(const struct kept *k) {
+    if (k->guarded)
+        return NULL;
+    return k->unguards ? k->unguards
+                       : "the policy has no finalizer yet, and could vanish: if that lasts, the "
+                         "log of the controller that leads says why";
+}
+
 const char *policies_unguarded(const struct policies *p, const struct keeper *k) {
     for (size_t i = 0; i < p->list.len; i++)
         if (p->list.p[i]->pub.keeper == k)
-            return p->list.p[i]->guarded ? NULL
-                                         : "the policy has no finalizer yet, and could vanish";
+            return unguarded(p->list.p[i]);
     return NULL;
+}
+
+void policies_finalizer_refused(struct policies *p, const char *name, const char *why) {
+    struct kept *k = find(p, name);
+    if (!k)
+        return;
+    free(k->unguards);
+    k->unguards = why ? xasprintf("the policy has no finalizer, and could vanish: the finalizer "
+                                  "cannot be written: %s",
+                                  why)
+                      : NULL;
+}
+
+const char *policies_idle(const struct policies *p, const struct policy_kept *one) {
+    if (!one->keeper)
+        return one->problem;
+    const char *trouble = keeper_trouble(one->keeper);
+    return trouble ? trouble : policies_unguarded(p, one->keeper);
 }
 
 /* The first one that can be used: of a node that is not there, or that has not exactly one policy,
@@ -426,7 +454,9 @@ void policies_lead(struct policies *p, int32_t fence) {
 
 void policies_follow(struct policies *p) {
     p->leads = false;
-    for (size_t i = 0; i < p->list.len; i++)
+    for (size_t i = 0; i < p->list.len; i++) {
+        mem_clear(&p->list.p[i]->unguards);
         if (p->list.p[i]->pub.keeper)
             keeper_follow(p->list.p[i]->pub.keeper);
+    }
 }

@@ -68,6 +68,12 @@ const char *policies_unclear(const struct policies *p, const struct maintenance 
 
 /* As keeper_opts.unguarded: its Policy may vanish at any moment. */
 const char *policies_unguarded(const struct policies *p, const struct keeper *k);
+/* Why the finalizer of that Policy cannot be written, as the server says it; NULL: it can, or it is
+ * not known. From whoever writes it, and for as long as this one leads. */
+void policies_finalizer_refused(struct policies *p, const char *name, const char *why);
+/* Why nobody gets a slot of it, whoever may hold one: it has a mistake, its record cannot be read,
+ * or it could vanish. NULL: somebody may. */
+const char *policies_idle(const struct policies *p, const struct policy_kept *one);
 
 /* Says in the log which records cannot be read, once each, and when they can be again. */
 void policies_say(struct policies *p);

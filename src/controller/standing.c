@@ -16,10 +16,11 @@ struct stand {
     char *name, *uid;
     char *version; /* that we have written last */
     uint64_t action;
-    int64_t not_before; /* monotonic */
-    bool told;          /* that it cannot be written */
-    char *shared;       /* which of its nodes another one has, as it was said */
-    int64_t unread;     /* generation of which was said that it cannot be read */
+    bool finalizer;              /* that is what is being written, not the status */
+    char *refused;               /* why the finalizer could not be written, the last time */
+    int64_t not_before, warn_at; /* monotonic */
+    char *shared;                /* which of its nodes another one has, as it was said */
+    int64_t unread;              /* generation of which was said that it cannot be read */
 };
 
 struct standing {
@@ -39,6 +40,7 @@ static void stand_free(struct stand *one) {
     free(one->name);
     free(one->uid);
     free(one->version);
+    free(one->refused);
     free(one->shared);
     free(one);
 }
@@ -85,13 +87,14 @@ static size_t count_nodes(const struct standing *s, const struct policy_rules *r
     return n;
 }
 
-static void send(struct standing *s, struct stand *one, const char *subresource,
-                 const struct str *body, struct actions *out) {
+static void send(struct standing *s, struct stand *one, bool finalizer, const struct str *body,
+                 struct actions *out) {
+    one->finalizer = finalizer;
     one->action = actions_add(out, s->opts.ids,
                               &(struct action){.verb = ACTION_PATCH,
                                                .kind = &kind_policy,
                                                .name = one->name,
-                                               .subresource = subresource,
+                                               .subresource = finalizer ? NULL : "status",
                                                .body = str_get(body),
                                                .grace = -1});
 }
@@ -108,6 +111,7 @@ static void look_at(struct standing *s, const struct policy_kept *kept, const st
                     struct now now, struct actions *out) {
     struct stand *one = stand_of(s, p);
     _cleanup_str_ struct str body = STR_INIT;
+    policies_finalizer_refused(s->opts.policies, one->name, one->refused); /* it may be kept anew */
     if (one->action || version_compare(p->meta.version, one->version) < 0)
         return;
     _cleanup_free_ char *shared = p->meta.deleted ? NULL : policies_shared(s->opts.policies, kept);
@@ -128,7 +132,7 @@ static void look_at(struct standing *s, const struct policy_kept *kept, const st
         s->next = MIN_OF(s->next, one->not_before);
     else {
         one->unread = p->unread ? p->meta.generation : 0;
-        send(s, one, finalizer ? NULL : "status", &body, out);
+        send(s, one, finalizer, &body, out);
     }
 }
 
@@ -148,6 +152,28 @@ void standing_step(struct standing *s, struct now now, struct actions *out) {
     }
 }
 
+static void written(struct stand *one, const struct object *obj) {
+    str_replace(&one->version, obj->meta.version);
+    one->warn_at = 0;
+    if (one->finalizer)
+        mem_clear(&one->refused);
+}
+
+static void refused(const struct standing *s, struct stand *one, const char *why, struct now now) {
+    one->not_before = now.mono + PAUSE;
+    if (one->finalizer)
+        str_replace(&one->refused, why);
+    if (one->warn_at > now.mono)
+        return;
+    one->warn_at = now.mono + STANDING_WARN;
+    if (one->finalizer)
+        log_warn(s->opts.log,
+                 "the finalizer of policy %s cannot be written, and nobody gets a slot of it: %s",
+                 one->name, why);
+    else
+        log_warn(s->opts.log, "the status of policy %s cannot be written: %s", one->name, why);
+}
+
 bool standing_answer(struct standing *s, uint64_t action, const struct answer *a, struct now now) {
     for (size_t i = 0; i < s->list.len; i++) {
         struct stand *one = s->list.p[i];
@@ -156,16 +182,11 @@ bool standing_answer(struct standing *s, uint64_t action, const struct answer *a
         one->action = 0;
         if (a->outcome == KUBE_CONFLICT)
             one->unread = 0; /* nothing was said */
-        if (a->outcome == KUBE_OK && a->obj) {
-            str_replace(&one->version, a->obj->meta.version);
-            one->told = false;
-        } else if (a->outcome != KUBE_CONFLICT && a->outcome != KUBE_NOT_FOUND) {
-            one->not_before = now.mono + PAUSE;
-            if (!one->told)
-                log_warn(s->opts.log, "the status of policy %s cannot be written: %s", one->name,
-                         a->message);
-            one->told = true;
-        }
+        if (a->outcome == KUBE_OK && a->obj)
+            written(one, a->obj);
+        else if (a->outcome != KUBE_CONFLICT && a->outcome != KUBE_NOT_FOUND)
+            refused(s, one, a->message, now);
+        policies_finalizer_refused(s->opts.policies, one->name, one->refused);
         standing_poke(s);
         return true;
     }

@@ -1,7 +1,7 @@
 /* Writes down how the Policies stand (engine/policy_status.h): their status and their finalizer.
  * Only whoever leads does. It looks not more often than STANDING_EVERY, however much happens; one
  * write at a time for each, on the version that was looked at, and none when nothing has changed.
- */
+ * That one cannot be written is said at once and then every STANDING_WARN. */
 #ifndef CONTROLLER_STANDING_H
 #define CONTROLLER_STANDING_H
 
@@ -12,9 +12,10 @@
 struct standing;
 
 #define STANDING_EVERY (INT64_C(2) * 1000000) /* microseconds */
+#define STANDING_WARN  (INT64_C(600) * 1000000)
 
 struct standing_opts {
-    const struct policies *policies;
+    struct policies *policies; /* are told why a finalizer cannot be written */
     const struct cluster *cluster;
     const struct store *policy_store;
     uint64_t *ids; /* of actions */

@@ -4,13 +4,21 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "controller/audit.h"
 #include "controller/events.h"
 #include "controller/tally.h"
 
+enum { UNWRITTEN_S = 600 }; /* between two lines about objects that cannot be written */
+
+/* Kinds of which somebody waits for what is written in them. Of Policies controller/standing.h
+ * tells. */
+static const struct kind *const awaited[] = {&kind_maintenance, &kind_rollout};
+
 struct teller {
     struct teller_opts opts;
-    struct audit *audit; /* NULL: none is kept */
+    int64_t unwritten_at[ARRAY_LEN(awaited)]; /* monotonic: said again then */
+    struct audit *audit;                      /* NULL: none is kept */
     struct events *events;
 };
 
@@ -106,8 +114,24 @@ static const char *actor_of(const struct teller *t, const struct action *a) {
     return pod ? holder_of(t, strna(pod->node_name)) : "";
 }
 
+/* What is tried again and again without an end, for want of a permission in most cases. */
+static void say_unwritten(struct teller *t, const struct action *a, const struct answer *answer) {
+    bool lasts = answer->outcome == KUBE_FORBIDDEN || answer->outcome == KUBE_DENIED ||
+                 answer->outcome == KUBE_INVALID || answer->outcome == KUBE_UNSUPPORTED;
+    if (a->verb != ACTION_PATCH || !lasts)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(awaited); i++) {
+        if (a->kind != awaited[i] || t->unwritten_at[i] > loop_now(t->opts.loop))
+            continue;
+        t->unwritten_at[i] = loop_now(t->opts.loop) + SEC(UNWRITTEN_S);
+        log_warn(t->opts.log, "%s %s does not go on: its %s cannot be written: %s", a->kind->name,
+                 a->name, a->subresource ? a->subresource : "finalizer", answer->message);
+    }
+}
+
 void teller_action(struct teller *t, const struct action *action, const struct answer *answer) {
     tally_action(t->opts.metrics, action, answer);
+    say_unwritten(t, action, answer);
     if (t->audit)
         audit_action(t->audit, actor_of(t, action), action, answer);
 }

@@ -11,7 +11,9 @@
 #include "engine/census.h"
 #include "engine/cordon.h"
 #include "engine/keeper.h"
+#include "engine/own_status.h"
 #include "engine/policy.h"
+#include "engine/policy_status.h"
 #include "engine/stop.h"
 #include "engine/survey.h"
 #include "model/own.h"
@@ -46,6 +48,7 @@ struct view_of_policy {
     const struct lock_policy *policy;
     const struct policy_rules *rules; /* NULL: not known, or there is none any more */
     bool gone;                        /* there is no such Policy */
+    bool unguarded;                   /* it could vanish: nobody gets a slot of it */
     bool stopped;                     /* everything is paused in its namespace */
     const struct slots *slots;
     const struct config_map *map;
@@ -495,6 +498,11 @@ static void look_at_wish(const struct view_of_policy *v, struct lock_row *row) {
         why = gate_text(v, &row->wish->wait);
         row->mood = gate_mood(&row->wish->wait);
     }
+    if (!why && v->unguarded)
+        why = arena_printf(v->arena,
+                           "policy %s has no finalizer, without which nobody gets a slot of it: "
+                           "the log of the controller that leads says why",
+                           v->policy->name);
     if (why && !locks_maintenance(row->wish->by) &&
         v->w->now > row->wish->asked + KEEPER_FORGET / 2)
         why = arena_printf(v->arena, "%s; it last asked at %s, and is forgotten at %s", why,
@@ -535,6 +543,11 @@ static struct policy_rules *rules_of(const struct locks_world *w, const char *na
         return policy_builtin();
     *gone = true;
     return NULL;
+}
+
+static bool is_unguarded(const struct locks_world *w, const char *name) {
+    const struct object *p = w->policies ? store_get(w->policies, NULL, name) : NULL;
+    return p && !own_has_finalizer(&p->meta, POLICY_FINALIZER);
 }
 
 struct rows {
@@ -620,6 +633,7 @@ static void look_at_map(const struct locks_world *w, const struct config_map *ma
     struct policy_rules *rules = rules_of(w, p->name, &v.gone);
     v.rules = rules;
     begin_census(&v);
+    v.unguarded = is_unguarded(w, p->name);
     p->held = s.list.len;
     p->waiting = s.waiting.len;
     p->limited = rules || v.gone;

@@ -88,6 +88,13 @@ class Install(Case):
         spec = self.of_kind("Deployment", "--image", "r.example/x:1", "--replicas", "3")["spec"]
         self.assertEqual((spec["replicas"], spec["template"]["spec"]["containers"][0]["image"]), (3, "r.example/x:1"))
 
+    def test_both_obey_policies(self) -> None:
+        """Whoever installs the definitions beside the reboot manager's form gets what they say: it differs by the deletion of pods alone."""
+        own, other = ({(r["apiGroups"][0], r["resources"][0], verb) for r in self.of_kind("ClusterRole", "--form", form)["rules"] for verb in r["verbs"]}
+                      for form in ("slipway", "reboot-manager"))
+        self.assertEqual(own ^ other, {("", "pods", "delete")})
+        self.assertIn(("slipway.dev", "policies", "patch"), other)
+
     def test_one_namespace_is_not_all(self) -> None:
         """ConfigMaps, Leases and Events are permitted where they are needed, and nothing is permitted for all of something."""
         for form in ("slipway", "reboot-manager"):

@@ -219,51 +219,15 @@ def check_flows(ctx: Context, site: Site) -> None:
     ctx.wait_for(lambda: counted_as(lease) == uids[f"{site.name}-leader-election"], 60, "the Lease to be counted there")
 
 
-@limit(600)
-def test_the_reboot_managers_form(ctx: Context) -> None:
-    """Two replicas as its account, each at another server: both answer, nodes reboot one after the other."""
-    site = Site(ctx, SEED)
-    site.apply()
-    site.furnish()
-    (leader, one), (_, other) = site.controller(0), site.controller(1)
-    ctx.wait_for(lambda: any("leads, in term" in line for line in leader.err), 30, "the first one to lead")
-    site.repeat(leader)
-    site.reboot(site.machines[0], one, quiet=True)
-    site.reboot(site.machines[1], other)
-    assert leader.end() == 0
-    site.reboot(site.machines[2], other)
-    # Definitions that somebody has installed besides do not keep a replica from starting: it has to be able to read them.
-    site.cluster.kubectl("apply", "-f", "-", input=ctx.run(ctx.slipway, "export", "crds", check=True).stdout)
-    site.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
-    site.spoil_certificates()
-    later, _ = site.controller(1)
-    site.https(later)
-    ctx.wait_for(lambda: any("the cluster is known" in line for line in later.err), 60, "the third one to know the cluster")
-    site.judge()
-
-
-@limit(600)
-def test_slipways_form(ctx: Context) -> None:
-    """The same with a Policy that escalates and waits until pods run elsewhere, with a Maintenance and with a Rollout."""
-    site = Site(ctx, OWN)
-    site.apply()
-    site.systems()
-    site.furnish()
-    site.tie(site.machines[0].name)
-    site.api.create(deployment("stubborn", "default", 3))
-    site.api.create(budget("stubborn", "default", {"app": "stubborn"}, minAvailable="100%"))
-    policy = {"apiVersion": "slipway.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "workers"}, "spec": {
+def policy(escalates: bool) -> dict:
+    rule = {"name": "stubborn", "match": {"labels": {"matchLabels": {"app": "stubborn"}}}, "escalate": [{"after": "1s", "to": "delete"}]}
+    return {"apiVersion": "slipway.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "workers"}, "spec": {
         "nodeSelector": {}, "maxUnavailable": 1, "waitRescheduled": True, "fleetlock": {"groups": ["default"]},
-        "drain": {"rules": [{"name": "stubborn", "match": {"labels": {"matchLabels": {"app": "stubborn"}}},
-                             "escalate": [{"after": "1s", "to": "delete"}]}]}}}
-    site.cluster.kubectl("apply", "-f", "-", input=policy)
-    ctx.wait_for(lambda: site.ready() == 16, 60, "the stubborn ones to be ready")
-    check_flows(ctx, site)
-    (leader, one), (_, other) = site.controller(0), site.controller(1)
-    ctx.wait_for(lambda: any("leads, in term" in line for line in leader.err), 30, "the first one to lead")
-    site.repeat(leader)
-    site.reboot(site.machines[0], one, quiet=True)
-    site.reboot(site.machines[1], other)
+        "drain": {"rules": [rule] if escalates else []}}}
+
+
+def own_resources(ctx: Context, site: Site, leader: Child) -> None:
+    """A Maintenance and a Rollout of the last node, as far as the account has to do something for them."""
     hold = {"apiVersion": "slipway.dev/v1alpha1", "kind": "Maintenance", "metadata": {"name": "hold"},
             "spec": {"node": site.machines[2].name, "operation": "Drain"}}
     site.cluster.kubectl("apply", "-f", "-", input=hold)
@@ -284,6 +248,86 @@ def test_slipways_form(ctx: Context) -> None:
     ctx.wait_for(lambda: site.machines[2].cordoned, 60, "the rollout to begin")
     site.cluster.kubectl("delete", "rollout", "roll", "--timeout=120s")
     ctx.wait_for(lambda: not site.machines[2].cordoned, 60, "the node to be in service again")
+
+
+@limit(900)
+def test_the_reboot_managers_form(ctx: Context) -> None:
+    """Two replicas as its account, each at another server: both answer, nodes reboot one after the other.  Then somebody installs the definitions
+    besides, and what they make possible is obeyed as well."""
+    site = Site(ctx, SEED)
+    site.apply()
+    site.systems()
+    site.furnish()
+    site.tie(site.machines[0].name)
+    (leader, one), (second, other) = site.controller(0), site.controller(1)
+    ctx.wait_for(lambda: any("leads, in term" in line for line in leader.err), 30, "the first one to lead")
+    site.repeat(leader)
+    site.reboot(site.machines[0], one, quiet=True)
+    site.reboot(site.machines[1], other)
+    assert leader.end() == 0
+    site.reboot(site.machines[2], other)
+    site.cluster.kubectl("apply", "-f", "-", input=ctx.run(ctx.slipway, "export", "crds", check=True).stdout)
+    site.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
+    site.spoil_certificates()
+    later, third = site.controller(0)
+    site.https(later)
+    ctx.wait_for(lambda: any("the cluster is known" in line for line in later.err), 60, "the third one to know the cluster")
+    assert second.end() == 0
+    ctx.wait_for(lambda: any("leads, in term" in line for line in later.err), 60, "the third one to lead")
+    site.cluster.kubectl("apply", "-f", "-", input=policy(escalates=False))
+    site.cluster.kubectl("wait", "--for=condition=Ready", "policy", "workers", "--timeout=60s")
+    site.reboot(site.machines[0], third)
+    own_resources(ctx, site, later)
+    # Only the one that leads reads what the checks go by: also on the server that has no streamed lists.
+    site.controller(1)
+    later.process.kill()
+    ctx.wait_for(lambda: not site.unused(), 120, "every permission to be used")
+    site.judge()
+
+
+@limit(300)
+def test_a_role_that_may_not_write_policies(ctx: Context) -> None:
+    """As it was in an earlier version: nobody gets a slot of a Policy, and whoever asks is told why."""
+    site = Site(ctx, SEED)
+    own = next(o for o in site.objects if o["kind"] == "ClusterRole")
+    own["rules"] = [r for r in own["rules"] if r["apiGroups"] != ["slipway.dev"] or "list" in r["verbs"]]
+    site.apply()
+    site.cluster.kubectl("apply", "-f", "-", input=ctx.run(ctx.slipway, "export", "crds", check=True).stdout)
+    site.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
+    site.cluster.kubectl("apply", "-f", "-", input=policy(escalates=False))
+    site.cluster.kubectl("apply", "-f", "-", input={
+        "apiVersion": "slipway.dev/v1alpha1", "kind": "Maintenance", "metadata": {"name": "hold"},
+        "spec": {"node": site.machines[2].name, "operation": "Drain"}})
+    leader, base = site.controller(0)
+    words = "the finalizer cannot be written: "
+    ctx.wait_for(lambda: words in str(site.machines[0].pre_reboot(base)), 60, "the client to be told")
+    code, answer = site.machines[0].pre_reboot(base)[:2]
+    assert code == 404 and 'cannot patch resource "policies"' in str(answer).replace("\\", ""), answer
+    for line in ("the finalizer of policy workers cannot be written, and nobody gets a slot of it: ", "Maintenance hold does not go on: "):
+        ctx.wait_for(lambda line=line: any(line in said for said in leader.err), 60, f"the log to say: {line}")
+    metrics = urllib.request.urlopen(site.addresses(leader)[1] + "/metrics", timeout=10).read()
+    assert b'slipway_policy_usable{policy="workers"} 0\n' in metrics, metrics
+
+
+@limit(600)
+def test_slipways_form(ctx: Context) -> None:
+    """The same with a Policy that escalates and waits until pods run elsewhere, with a Maintenance and with a Rollout."""
+    site = Site(ctx, OWN)
+    site.apply()
+    site.systems()
+    site.furnish()
+    site.tie(site.machines[0].name)
+    site.api.create(deployment("stubborn", "default", 3))
+    site.api.create(budget("stubborn", "default", {"app": "stubborn"}, minAvailable="100%"))
+    site.cluster.kubectl("apply", "-f", "-", input=policy(escalates=True))
+    ctx.wait_for(lambda: site.ready() == 16, 60, "the stubborn ones to be ready")
+    check_flows(ctx, site)
+    (leader, one), (_, other) = site.controller(0), site.controller(1)
+    ctx.wait_for(lambda: any("leads, in term" in line for line in leader.err), 30, "the first one to lead")
+    site.repeat(leader)
+    site.reboot(site.machines[0], one, quiet=True)
+    site.reboot(site.machines[1], other)
+    own_resources(ctx, site, leader)
     site.spoil_certificates()
     site.https(site.controller(1)[0])
     # Only the one that leads reads what the checks go by: also on the server that has no streamed lists.

@@ -165,6 +165,37 @@ static void one_that_could_vanish(void **state) {
     assert_null(policies_unguarded(f->p, k));
 }
 
+static const char *idle(const struct policy_world *f) {
+    return policies_idle(f->p, policies_at(f->p, 0));
+}
+
+static void one_that_gives_no_slots(void **state) {
+    struct policy_world *f = *state;
+    static const char guarded[] =
+        "{'metadata':{'name':'a','uid':'uid-a','generation':%d,'finalizers':["
+        "'slipway.dev/policy']},'spec':{'nodeSelector':{},'maxUnavailable':'%s'}}";
+    pw_step(f);
+    assert_null(idle(f)); /* the built-in one */
+    pw_policy(f, "a", 1, "a");
+    pw_step(f);
+    assert_non_null(strstr(idle(f), "has no finalizer yet"));
+    policies_finalizer_refused(f->p, "a", "no");
+    assert_non_null(strstr(idle(f), "cannot be written: no"));
+    policies_finalizer_refused(f->p, "b", "there is none of that name");
+    pw_put(f, f->policies, guarded, 2, "50%");
+    pw_step(f);
+    assert_null(idle(f));
+    pw_record(f, "a", "garbage");
+    pw_step(f);
+    assert_non_null(idle(f));
+    pw_record(f, "a", PW_NO_SLOT);
+    pw_step(f);
+    assert_null(idle(f));
+    pw_put(f, f->policies, guarded, 3, "many");
+    pw_step(f);
+    assert_non_null(strstr(idle(f), "spec.maxUnavailable"));
+}
+
 /* Nobody mends one that is being deleted: who holds its slots gives them back, and it goes. */
 static void one_that_cannot_be_used_may_be_deleted(void **state) {
     struct policy_world *f = *state;
@@ -369,6 +400,7 @@ int main(void) {
         POLICIES_TEST(one_that_cannot_be_used_has_a_problem),
         POLICIES_TEST(one_that_cannot_be_used_keeps_its_nodes),
         POLICIES_TEST(one_that_could_vanish),
+        POLICIES_TEST(one_that_gives_no_slots),
         POLICIES_TEST(one_that_cannot_be_used_may_be_deleted),
         POLICIES_TEST(what_is_left_of_one_that_is_gone),
         POLICIES_TEST(the_stop_is_no_policy),

@@ -1,6 +1,9 @@
 /* Tests of controller/standing.c: when it is written. What is, is engine/policy_status.c's. */
 #include "controller/standing.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "support/keeper_world.h"
 
 struct fixture {
@@ -75,7 +78,7 @@ __attribute__((format(printf, 1, 2))) static json_t *json_of(const char *fmt, ..
 static struct object *policy(struct fixture *f, bool bad) {
     json_t *doc = json_of("{'metadata':{'name':'p','uid':'u','generation':1,'resourceVersion':"
                           "'%d'},'spec':{'nodeSelector':{},'maxUnavailable':'%s'}}",
-                          ++f->version, bad ? "many" : "1");
+                          ++f->version, bad ? "many" : "50%");
     struct object *obj = kw_decode(f->pool, &kind_policy, doc);
     json_decref(doc);
     return obj;
@@ -135,6 +138,75 @@ static void one_that_may_not(void **state) {
     assert_int_equal(step(f), 1);
 }
 
+/* What the log has got; freed by the caller. */
+static char *logged(const struct fixture *f) {
+    char text[4096];
+    ssize_t n = pread(f->log.fd, text, sizeof text - 1, 0);
+    assert_true(n >= 0);
+    text[n] = '\0';
+    return xstrdup(text);
+}
+
+static unsigned count(const char *text, const char *words) {
+    unsigned n = 0;
+    for (; (text = strstr(text, words)); text++)
+        n++;
+    return n;
+}
+
+/* Without a finalizer nobody gets a slot: whoever asks is told what the server says, and the log
+ * has it by its name, again after a while. */
+static void a_finalizer_that_may_not_be_written(void **state) {
+    struct fixture *f = *state;
+    f->log = (struct log){.level = LOG_WARN, .fd = memfd_create("log", 0)};
+    store_put(f->policy_store, policy(f, false));
+    assert_int_equal(step(f), 1);
+    assert_null(f->out.list.p[0].subresource);
+    const struct keeper *k = policies_at(f->policies, 0)->keeper;
+    assert_null(strstr(policies_unguarded(f->policies, k), "may not"));
+    for (int i = 0; i < 12; i++) {
+        standing_answer(f->standing, f->out.list.p[0].id,
+                        &(struct answer){.outcome = KUBE_FORBIDDEN, .message = "you may not"},
+                        f->now);
+        assert_string_equal(policies_unguarded(f->policies, k),
+                            "the policy has no finalizer, and could vanish: the finalizer cannot "
+                            "be written: you may not");
+        f->now.mono += SEC(70);
+        assert_int_equal(step(f), 1);
+    }
+    _cleanup_free_ char *said = logged(f);
+    close(f->log.fd);
+    assert_int_equal(count(said, "the finalizer of policy p cannot be written, and nobody gets a "
+                                 "slot of it: you may not"),
+                     2);
+    assert_int_equal(count(said, "status"), 0);
+    f->log = (struct log){.level = LOG_ERROR, .fd = -1};
+    standing_answer(f->standing, f->out.list.p[0].id,
+                    &(struct answer){.outcome = KUBE_OK,
+                                     .message = "",
+                                     .obj = store_get(f->policy_store, NULL, "p")},
+                    f->now);
+    assert_null(strstr(policies_unguarded(f->policies, k), "may not"));
+}
+
+/* One that is edited is kept anew, and one that leads no longer does not know it any more. */
+static void a_refusal_outlives_an_edit(void **state) {
+    struct fixture *f = *state;
+    store_put(f->policy_store, policy(f, false));
+    assert_int_equal(step(f), 1);
+    standing_answer(f->standing, f->out.list.p[0].id,
+                    &(struct answer){.outcome = KUBE_FORBIDDEN, .message = "you may not"}, f->now);
+    struct object *edited = policy(f, false);
+    edited->meta.generation = 2;
+    store_put(f->policy_store, edited);
+    f->now.mono += SEC(10);
+    assert_int_equal(step(f), 0);
+    const struct keeper *k = policies_at(f->policies, 0)->keeper;
+    assert_non_null(strstr(policies_unguarded(f->policies, k), "you may not"));
+    policies_follow(f->policies);
+    assert_null(strstr(policies_unguarded(f->policies, k), "you may not"));
+}
+
 /* One that cannot be read says so, once: that it does may be what cannot be read of it. */
 static void one_that_cannot_be_read(void **state) {
     struct fixture *f = *state;
@@ -169,6 +241,8 @@ int main(void) {
         STANDING_TEST(one_at_a_time_and_not_too_often),
         STANDING_TEST(after_ones_own_write),
         STANDING_TEST(one_that_may_not),
+        STANDING_TEST(a_finalizer_that_may_not_be_written),
+        STANDING_TEST(a_refusal_outlives_an_edit),
         STANDING_TEST(one_that_cannot_be_read),
         STANDING_TEST(none_without_an_object),
     };

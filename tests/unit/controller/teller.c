@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "engine/reason.h"
@@ -115,6 +116,51 @@ static void a_write_is_somebodys(void **state) {
     assert_false(has_audit(f, "\"actor\":\"fleetlock\",\"action\":\"patch\""));
 }
 
+static unsigned lines(const struct fixture *f) {
+    char text[4096];
+    ssize_t n = pread(f->w.log.fd, text, sizeof text, 0);
+    unsigned count = 0;
+    for (ssize_t i = 0; i < n; i++)
+        count += text[i] == '\n';
+    return count;
+}
+
+/* Who waits for its phase finds nothing there: the log says why, and not each time. */
+static void what_may_not_be_written_is_said(void **state) {
+    struct fixture *f = *state;
+    const struct answer no = {.outcome = KUBE_FORBIDDEN, .message = "you may not"},
+                        stale = {.outcome = KUBE_CONFLICT, .message = "another version"};
+    const struct action status = {.verb = ACTION_PATCH,
+                                  .kind = &kind_maintenance,
+                                  .name = "m1",
+                                  .subresource = "status",
+                                  .body = "{}",
+                                  .grace = -1},
+                        other = {.verb = ACTION_PATCH,
+                                 .kind = &kind_rollout,
+                                 .name = "r1",
+                                 .subresource = "status",
+                                 .body = "{}",
+                                 .grace = -1};
+    f->w.log = (struct log){.level = LOG_WARN, .fd = memfd_create("log", 0)};
+    teller_action(f->t, &status, &stale);
+    assert_int_equal(lines(f), 0);
+    for (int i = 0; i < 5; i++) {
+        teller_action(f->t, &status, &no);
+        teller_action(f->t, &other, &no);
+        loop_advance(f->loop, SEC(60));
+    }
+    assert_int_equal(lines(f), 2);
+    loop_advance(f->loop, SEC(600));
+    teller_action(f->t, &status, &no);
+    assert_int_equal(lines(f), 3);
+    char text[256] = "";
+    assert_true(pread(f->w.log.fd, text, sizeof text - 1, 0) > 0);
+    assert_non_null(
+        strstr(text, "Maintenance m1 does not go on: its status cannot be written: you may not"));
+    close(f->w.log.fd);
+}
+
 static void one_replica_sends_the_event(void **state) {
     struct fixture *f = *state;
     teller_node(f->t, "w1", REASON_RIVAL_AT_WORK, "has another manager at work", false);
@@ -153,6 +199,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TELLER_TEST(a_note_of_a_slot_goes_to_all),
         TELLER_TEST(a_write_is_somebodys),
+        TELLER_TEST(what_may_not_be_written_is_said),
         TELLER_TEST(one_replica_sends_the_event),
         TELLER_TEST(what_is_denied_is_counted_only),
         TELLER_TEST(an_audit_log_that_cannot_be_had_is_an_error),

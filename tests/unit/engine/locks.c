@@ -441,8 +441,10 @@ static void its_own_slot_is_being_put_back(void **state) {
     end(&f);
 }
 
+#define POLICY_WITH(meta, spec)                                                                    \
+    "{'metadata':{" meta "},'spec':{'nodeSelector':{'matchLabels':{'pool':'a'}}," spec "}}"
 #define POLICY(name, spec)                                                                         \
-    "{'metadata':{'name':'" name "'},'spec':{'nodeSelector':{'matchLabels':{'pool':'a'}}," spec "}}"
+    POLICY_WITH("'name':'" name "','finalizers':['slipway.dev/policy']", spec)
 
 static void what_a_policy_says(void **state) {
     (void)state;
@@ -451,6 +453,9 @@ static void what_a_policy_says(void **state) {
     } cases[] = {
         {POLICY("p", "'maxUnavailable':2"), SLOT("a1", "taken"), "'pool':'a'",
          "a slot is free: it is about to get it"},
+        {POLICY_WITH("'name':'p'", "'maxUnavailable':2"), SLOT("a1", "taken"), "'pool':'a'",
+         "policy p has no finalizer, without which nobody gets a slot of it: the log of the "
+         "controller that leads says why"},
         {POLICY("p", "'maxUnavailable':2"), SLOT("a1", "taken") "," SLOT("a2", "taken"),
          "'pool':'a'", "others hold all 2 slots: a1, a2"},
         /* of four nodes */
