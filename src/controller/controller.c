@@ -89,27 +89,17 @@ static void watch_pods(struct controller *c) {
     feeds_each(c->feeds, unwatch_idle, c);
 }
 
-/* Whose record cannot be written, and why; NULL: of all of them it can. Valid until the next
- * call. */
-static const char *find_refused(struct controller *c) {
-    mem_clear(&c->refused);
-    for (size_t i = 0; i < policies_len(core_policies(c->core)) && !c->refused; i++) {
-        const struct policy_kept *p = policies_at(core_policies(c->core), i);
-        const char *why = p->keeper ? keeper_refused(p->keeper) : NULL,
-                   *trouble = p->keeper ? keeper_trouble(p->keeper) : NULL;
-        if (why || trouble)
-            c->refused = xasprintf("nobody gets a slot of policy %s: %s%s", p->name,
-                                   why ? "" : "its record cannot be read: ", why ? why : trouble);
-    }
-    return c->refused;
-}
-
 static void warn_refused(struct controller *c) {
     int64_t at = loop_now(c->client->loop);
-    if (at < c->warn_at || !find_refused(c))
-        return;
-    c->warn_at = at + SEC(WARN_S);
-    log_warn(c->opts.log, "%s", c->refused);
+    bool said = false;
+    for (size_t i = 0; at >= c->warn_at && i < policies_len(core_policies(c->core)); i++) {
+        _cleanup_free_ char *refusal = policies_refusal(policies_at(core_policies(c->core), i));
+        if (refusal)
+            log_warn(c->opts.log, "%s", refusal);
+        said |= refusal != NULL;
+    }
+    if (said)
+        c->warn_at = at + SEC(WARN_S);
 }
 
 static void look_at_policies(struct controller *c) {
@@ -482,8 +472,13 @@ static const char *lease_problem(void *arg) {
     return election_problem(c->election);
 }
 
+/* As long as one policy can be served this replica is of use, and clients of the others are to hear
+ * what is the matter. */
 static const char *records_problem(void *arg) {
-    return find_refused(arg);
+    struct controller *c = arg;
+    free(c->refused);
+    c->refused = policies_refused(core_policies(c->core));
+    return c->refused;
 }
 
 static const struct health_check checks[] = {

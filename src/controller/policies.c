@@ -416,6 +416,28 @@ const char *policies_unclear(const struct policies *p, const struct maintenance 
                                                        : "another policy than its own has its node";
 }
 
+char *policies_refusal(const struct policy_kept *one) {
+    const char *why = one->keeper ? keeper_refused(one->keeper) : NULL,
+               *trouble = one->keeper ? keeper_trouble(one->keeper) : NULL;
+    if (!why && !trouble)
+        return NULL;
+    return xasprintf("nobody gets a slot of policy %s: %s%s", one->name,
+                     why ? "" : "its record cannot be read: ", why ? why : trouble);
+}
+
+char *policies_refused(const struct policies *p) {
+    _cleanup_free_ char *first = NULL;
+    for (size_t i = 0; i < p->list.len; i++) {
+        const struct policy_kept *one = &p->list.p[i]->pub;
+        _cleanup_free_ char *refusal = policies_refusal(one);
+        if (one->keeper && !refusal)
+            return NULL;
+        if (!first)
+            first = TAKE_PTR(refusal);
+    }
+    return TAKE_PTR(first);
+}
+
 void policies_say(struct policies *p) {
     for (size_t i = 0; i < p->list.len; i++) {
         struct kept *k = p->list.p[i];

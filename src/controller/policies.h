@@ -75,6 +75,12 @@ void policies_finalizer_refused(struct policies *p, const char *name, const char
  * or it could vanish. NULL: somebody may. */
 const char *policies_idle(const struct policies *p, const struct policy_kept *one);
 
+/* Why its record can be written or read no more, a sentence to be freed; NULL: it can. */
+char *policies_refusal(const struct policy_kept *one);
+/* The first of these, where no record at all can; NULL: one can, or there is none. Policies that
+ * cannot be used have none. */
+char *policies_refused(const struct policies *p);
+
 /* Says in the log which records cannot be read, once each, and when they can be again. */
 void policies_say(struct policies *p);
 /* As keeper_opts.elsewhere. */

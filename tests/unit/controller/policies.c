@@ -392,6 +392,53 @@ static void a_record_that_cannot_be_read_is_said(void **state) {
     close(f->log.fd);
 }
 
+/* A replica is of use as long as it can serve one of them. */
+static void one_record_that_cannot_be_read_is_not_all(void **state) {
+    struct policy_world *f = *state;
+    pw_policy(f, "a", 1, "a");
+    pw_policy(f, "b", 1, "b");
+    pw_put(f, f->policies, "{'metadata':{'name':'c','uid':'u'},'spec':{'maxUnavailable':'many'}}");
+    pw_step(f);
+    assert_string_equal(names(f), "a b c!");
+    assert_null(policies_refused(f->p));
+    pw_record(f, "b", "garbage");
+    pw_step(f);
+    _cleanup_free_ char *b = policies_refusal(policies_at(f->p, 1)),
+                        *none = policies_refused(f->p);
+    assert_true(str_starts(b, "nobody gets a slot of policy b: its record cannot be read: "));
+    assert_null(policies_refusal(policies_at(f->p, 0)));
+    assert_null(policies_refusal(policies_at(f->p, 2)));
+    assert_null(none);
+    pw_record(f, "a", "garbage");
+    pw_step(f);
+    _cleanup_free_ char *all = policies_refused(f->p);
+    assert_true(str_starts(all, "nobody gets a slot of policy a: "));
+}
+
+/* The same of one that the server does not let be written. */
+static void one_record_that_cannot_be_written(void **state) {
+    struct policy_world *f = *state;
+    struct actions out = ACTIONS_INIT;
+    policies_lead(f->p, 1);
+    policies_look(f->p);
+    struct keeper *k = policies_at(f->p, 0)->keeper;
+    const struct answer none = {.outcome = KUBE_NOT_FOUND, .message = "none"},
+                        no = {.outcome = KUBE_FORBIDDEN, .message = "you may not"};
+    for (int i = 0; i < 20 && !keeper_refused(k); i++) {
+        actions_reset(&out);
+        keeper_step(k, f->now, &out);
+        for (size_t j = 0; j < out.list.len; j++)
+            keeper_answer(k, out.list.p[j].id,
+                          out.list.p[j].verb == ACTION_READ ? &none : &no, f->now);
+        f->now.mono += SEC(1);
+    }
+    _cleanup_free_ char *all = policies_refused(f->p);
+    assert_non_null(all);
+    assert_non_null(strstr(all, "nobody gets a slot of policy default: the ConfigMap " KW_NS
+                                "/slipway-slots-default cannot be written: you may not"));
+    actions_done(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         POLICIES_TEST(without_any_there_is_the_built_in_one),
@@ -410,6 +457,8 @@ int main(void) {
         POLICIES_TEST(the_one_with_its_slot_sees_to_it_to_the_end),
         POLICIES_TEST(one_speaks_for_those_that_nobody_has),
         POLICIES_TEST(a_record_that_cannot_be_read_is_said),
+        POLICIES_TEST(one_record_that_cannot_be_read_is_not_all),
+        POLICIES_TEST(one_record_that_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
