@@ -17,6 +17,8 @@
 enum {
     RETRY_FIRST_S = 1,
     RETRY_MAX_S = 60,
+    WAITED_MAX_S = 15, /* the same, while there is none: nobody is served before */
+    SAY_EVERY_S = 60,  /* what is the matter, in the same words */
     HASTE = 2,         /* writes in a row without a pause: the authority, and what it signs */
     ADDRESSES_MAX = 4, /* of a Service: there are two families */
     CN_MAX = 64,
@@ -47,7 +49,11 @@ struct certs {
     struct kept ca, tls;
     char *given;     /* the certificate that was handed on last */
     int64_t warn_at; /* of the authority's end, not before */
-    unsigned tries;  /* since all was well */
+    /* Since all was well: writes; what did not come of a look. And looks that have failed since one
+     * has not: that they did says nothing of what comes after. */
+    unsigned writes, tries, misses;
+    char *trouble;  /* what is the matter; NULL: nothing is known to be */
+    int64_t say_at; /* monotonic: the same again, not before */
 };
 
 /* --- texts --- */
@@ -149,18 +155,37 @@ static void again_in(struct certs *c, int64_t delay) {
     loop_timer_set(c->timer, delay + prng_range(&c->random, 0, delay / 4));
 }
 
+static void back_off(struct certs *c, unsigned *tries) {
+    int64_t delay = SEC(RETRY_FIRST_S), max = c->given ? SEC(RETRY_MAX_S) : SEC(WAITED_MAX_S);
+    for (unsigned i = 0; i < *tries && delay < max; i++)
+        delay *= 2;
+    ++*tries;
+    again_in(c, MIN_OF(delay, max));
+}
+
 /* Something did not work, or was written, and is to be looked at again. */
 static void again(struct certs *c) {
-    int64_t delay = SEC(RETRY_FIRST_S);
-    for (unsigned i = 0; i < c->tries && delay < SEC(RETRY_MAX_S); i++)
-        delay *= 2;
-    c->tries++;
-    again_in(c, MIN_OF(delay, SEC(RETRY_MAX_S)));
+    back_off(c, &c->tries);
+}
+
+static void say(struct certs *c, const char *what, const char *why) {
+    int64_t now = loop_now(c->client->loop);
+    _cleanup_free_ char *text = xasprintf("%s: %s", what, why);
+    if (!str_same(text, c->trouble) || now >= c->say_at) {
+        log_warn(c->opts.log, "HTTPS: %s", text);
+        c->say_at = now + SEC(SAY_EVERY_S);
+    }
+    str_replace(&c->trouble, text);
 }
 
 static void failed(struct certs *c, const char *what, const char *why) {
-    log_warn(c->opts.log, "HTTPS: %s: %s", what, why);
+    say(c, what, why);
     again(c);
+}
+
+static void unread(struct certs *c, const char *what, const char *why) {
+    say(c, what, why);
+    back_off(c, &c->misses);
 }
 
 /* --- writing --- */
@@ -168,7 +193,7 @@ static void failed(struct certs *c, const char *what, const char *why) {
 static void on_written(void *arg, struct kube_reply *reply) {
     struct certs *c = arg;
     c->op = NULL;
-    if (reply->outcome == KUBE_OK && c->tries++ < HASTE)
+    if (reply->outcome == KUBE_OK && c->writes++ < HASTE)
         loop_timer_set(c->timer, 0);
     else if (reply->outcome == KUBE_OK || reply->outcome == KUBE_CONFLICT ||
              reply->outcome == KUBE_EXISTS)
@@ -216,8 +241,8 @@ static bool hand_on(struct certs *c) {
         return true;
     if (!tls.cert || !tls.key || cert_ends(tls.cert, &end, &err) ||
         c->opts.have(c->opts.arg, &tls, &err) < 0) {
-        log_warn(c->opts.log, "HTTPS: Secret %s cannot be used: %s", CERTS_TLS,
-                 err.code ? err_msg(&err) : "tls.crt or tls.key is missing");
+        say(c, "Secret " CERTS_TLS " cannot be used",
+            err.code ? err_msg(&err) : "tls.crt or tls.key is missing");
         return false;
     }
     str_replace(&c->given, tls.cert);
@@ -228,7 +253,8 @@ static bool hand_on(struct certs *c) {
 }
 
 static void rest(struct certs *c) {
-    c->tries = 0;
+    c->writes = c->tries = 0;
+    mem_clear(&c->trouble);
     again_in(c, c->opts.every);
 }
 
@@ -263,8 +289,7 @@ static void renew(struct certs *c) {
         write_secret(c, CERTS_TLS, &c->tls, &pair, c->ca.pair.cert);
         return;
     }
-    log_warn(c->opts.log, "HTTPS: the authority in Secret %s is of no use: %s", CERTS_CA,
-             err_msg(&err));
+    say(c, "the authority in Secret " CERTS_CA " is of no use", err_msg(&err));
     if (c->ca.ours) {
         make_authority(c);
         return;
@@ -302,11 +327,11 @@ static void on_read(void *arg, struct kube_reply *reply) {
     bool there = reply->outcome == KUBE_OK;
     c->op = NULL;
     if (!there && reply->outcome != KUBE_NOT_FOUND) {
-        failed(c, "Service and Secrets cannot be read", reply->message);
+        unread(c, "Service and Secrets cannot be read", reply->message);
         return;
     }
     if (c->step == STEP_SERVICE && !there) {
-        failed(c, "nobody knows what the certificate is for", reply->message);
+        unread(c, "nobody knows what the certificate is for", reply->message);
         return;
     }
     struct kept *k = c->step == STEP_CA ? &c->ca : &c->tls;
@@ -317,6 +342,7 @@ static void on_read(void *arg, struct kube_reply *reply) {
     else
         kept_done(k);
     if (c->step == STEP_TLS) {
+        c->misses = 0;
         decide(c);
         return;
     }
@@ -341,6 +367,10 @@ static void on_timer(void *arg) {
 
 /* --- life --- */
 
+const char *certs_trouble(const struct certs *c) {
+    return c->trouble;
+}
+
 struct certs *certs_new(struct kube_client *client, const struct certs_opts *opts) {
     struct certs *c = xnew(struct certs);
     c->client = client;
@@ -363,5 +393,6 @@ void certs_free(struct certs *c) {
     kept_done(&c->ca);
     kept_done(&c->tls);
     free(c->given);
+    free(c->trouble);
     free(c);
 }

@@ -47,4 +47,7 @@ struct certs_opts {
 struct certs *certs_new(struct kube_client *client, const struct certs_opts *opts);
 void certs_free(struct certs *c);
 
+/* What is the matter; NULL: nothing, or nothing has been found out yet. */
+const char *certs_trouble(const struct certs *c);
+
 #endif

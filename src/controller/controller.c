@@ -22,6 +22,7 @@
 enum {
     DISCOVER_S = 60, /* systems that the checks know may be installed at any time */
     WARN_S = 60,     /* between two lines about records that cannot be written */
+    CHECKS = 4,      /* of whether it is ready */
     FAREWELL_S = 5,  /* in which it is written how the last operation has ended */
 };
 
@@ -44,7 +45,8 @@ struct controller {
     struct desk *desk;
     struct metrics *metrics; /* NULL: nobody looks */
     struct health *health;
-    char *refused;    /* why readyz says no, the last time */
+    struct health_check ready[CHECKS + 1]; /* the last one has no name */
+    char *refused;                         /* why readyz says no, the last time */
     int64_t warn_at;  /* monotonic: of records that cannot be written, not before */
     loop_fn *stopped; /* NULL: it is not to end */
     void *stopped_arg;
@@ -481,8 +483,21 @@ static const char *records_problem(void *arg) {
     return c->refused;
 }
 
-static const struct health_check checks[] = {
-    {"caches", caches_problem}, {"lease", lease_problem}, {"records", records_problem}, {0}};
+static const char *https_problem(void *arg) {
+    const struct controller *c = arg;
+    return desk_https_problem(c->desk);
+}
+
+/* Where FleetLock is served over HTTP as well its clients go on while there is no certificate. */
+static void list_checks(struct controller *c) {
+    struct health_check *check = c->ready;
+    *check++ = (struct health_check){.name = "caches", .problem = caches_problem};
+    *check++ = (struct health_check){.name = "lease", .problem = lease_problem};
+    *check++ = (struct health_check){.name = "records", .problem = records_problem};
+    if (c->opts.https)
+        *check++ = (struct health_check){
+            .name = "https", .problem = https_problem, .minor = c->opts.fleetlock != NULL};
+}
 
 static void take_gauges(void *arg) {
     const struct controller *c = arg;
@@ -504,8 +519,9 @@ static int serve_health(struct controller *c, struct err *err) {
     if (!c->opts.http)
         return 0;
     c->metrics = metrics_new(c->opts.compat);
+    list_checks(c);
     return health_new(c->client->loop, c->opts.http,
-                      &(struct health_opts){.checks = checks,
+                      &(struct health_opts){.checks = c->ready,
                                             .metrics = c->metrics,
                                             .gauges = take_gauges,
                                             .log = c->opts.log,

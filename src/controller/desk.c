@@ -334,6 +334,10 @@ void desk_free(struct desk *d) {
     free(d);
 }
 
+const char *desk_https_problem(const struct desk *d) {
+    return d->https ? https_problem(d->https) : NULL;
+}
+
 const char *desk_address(const struct desk *d) {
     return d->server ? fleetlock_server_address(d->server) : "";
 }

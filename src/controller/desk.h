@@ -51,6 +51,9 @@ void desk_free(struct desk *d);
 /* Where FleetLock is served over HTTP, "" when it is not. */
 const char *desk_address(const struct desk *d);
 
+/* Why FleetLock is not served over HTTPS yet; NULL: it is, or nobody wants it. */
+const char *desk_https_problem(const struct desk *d);
+
 /* A question that came without a listener. */
 void desk_ask(struct desk *d, const struct fleetlock_question *q);
 

@@ -24,7 +24,7 @@ static int readiness(const struct health_opts *o, struct str *body) {
     for (const struct health_check *c = o->checks; c->name; c++) {
         const char *problem = c->problem(o->arg);
         str_addf(body, "[%c]%s %s\n", problem ? '-' : '+', c->name, problem ? problem : "ok");
-        if (problem)
+        if (problem && !c->minor)
             code = 503;
     }
     str_add(body, code == 200 ? "readyz check passed\n" : "readyz check failed\n");

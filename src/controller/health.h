@@ -2,8 +2,8 @@
  *
  * /healthz says 200 as long as the process answers: one that does not is to be started again, and
  * nothing else would be mended by that. /readyz says 503 until each of its checks is passed, with a
- * line for each: "[+]caches ok", "[-]lease not known yet". It changes nothing, and is open to
- * whoever reaches it; FleetLock has a listener of its own. */
+ * line for each: "[+]caches ok", "[-]lease not known yet"; but for minor ones. It changes nothing,
+ * and is open to whoever reaches it; FleetLock has a listener of its own. */
 #ifndef CONTROLLER_HEALTH_H
 #define CONTROLLER_HEALTH_H
 
@@ -17,6 +17,7 @@ struct health_check {
     const char *name;
     /* NULL: it is passed; else why it is not. Called when somebody asks. */
     const char *(*problem)(void *arg);
+    bool minor; /* has its line, and is no reason to send everybody away */
 };
 
 struct health_opts {

@@ -104,6 +104,13 @@ int https_new(struct kube_client *client, struct fleetlock_server *server,
     return 0;
 }
 
+const char *https_problem(const struct https *h) {
+    const char *trouble = h->certs ? certs_trouble(h->certs) : NULL;
+    if (h->listener)
+        return NULL;
+    return trouble ? trouble : "there is no certificate yet";
+}
+
 void https_free(struct https *h) {
     if (!h)
         return;

@@ -26,4 +26,7 @@ int https_new(struct kube_client *client, struct fleetlock_server *server,
               const struct https_opts *opts, struct https **out, struct err *err);
 void https_free(struct https *h);
 
+/* Why nobody is served yet; NULL: somebody may be. Valid until something happens. */
+const char *https_problem(const struct https *h);
+
 #endif

@@ -167,6 +167,8 @@ class Site:
 
     def https(self, child: Child) -> None:
         self.ctx.wait_for(lambda: any("FleetLock over HTTPS at" in line for line in child.err), 60, "HTTPS to be served")
+        with urllib.request.urlopen(self.addresses(child)[1] + "/readyz", timeout=10) as reply:
+            assert b"[+]https ok\n" in reply.read()
 
     def repeat(self, leader: Child) -> None:
         """What happens twice is one Event that is counted: another manager comes, goes, and comes again."""

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -237,6 +239,46 @@ static void one_that_is_not_taken_is_offered_again(void **state) {
     assert_int_equal(f->r[0].given, 1);
 }
 
+/* What the log has got; freed by the caller. */
+static char *logged(const struct fixture *f) {
+    char text[16384];
+    ssize_t n = pread(f->s.log.fd, text, sizeof text - 1, 0);
+    assert_true(n >= 0);
+    text[n] = '\0';
+    return xstrdup(text);
+}
+
+static unsigned count(const char *text, const char *words) {
+    unsigned n = 0;
+    for (; (text = strstr(text, words)); text++)
+        n++;
+    return n;
+}
+
+/* The Service comes late, as it may when everything is applied at once: that nothing could be read
+ * for minutes does not put off what is written then, and the log is not filled with it. */
+static void a_service_that_comes_late(void **state) {
+    struct fixture *f = *state;
+    f->s.log = (struct log){.level = LOG_WARN, .fd = memfd_create("log", 0)};
+    sim_ask(&f->s.sim, 200, "DELETE", SERVICE, NULL);
+    begin(f, 0);
+    assert_null(certs_trouble(f->r[0].c));
+    pass(f, SEC(300));
+    assert_non_null(strstr(certs_trouble(f->r[0].c), "nobody knows what the certificate is for: "));
+    site_post(&f->s, "/api/v1/namespaces/default/services",
+              "{'apiVersion':'v1','kind':'Service','metadata':{'name':'manager'},"
+              "'spec':{'clusterIP':'10.96.0.7','ports':[{'port':80}]}}");
+    pass(f, SEC(20));
+    assert_int_equal(f->r[0].given, 1);
+    assert_true(is_good(f, &f->r[0], "10.96.0.7", now(f)));
+    assert_null(certs_trouble(f->r[0].c));
+    _cleanup_free_ char *said = logged(f);
+    close(f->s.log.fd);
+    unsigned n = count(said, "nobody knows what the certificate is for");
+    assert_true(n >= 3 && n <= 6);
+    f->s.log = (struct log){.level = LOG_ERROR, .fd = -1};
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CERTS_TEST(two_begin_at_once_and_serve_the_same),
@@ -247,6 +289,7 @@ int main(void) {
         CERTS_TEST(an_authority_of_somebody_else),
         CERTS_TEST(what_cannot_be_read_is_made_anew),
         CERTS_TEST(one_that_is_not_taken_is_offered_again),
+        CERTS_TEST(a_service_that_comes_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "controller/health.h"
 
 struct fixture {
-    const char *caches, *lease;
+    const char *caches, *lease, *https;
     unsigned looked;
     struct metrics *metrics;
 };
@@ -24,6 +24,10 @@ static const char *lease(void *arg) {
     return ((const struct fixture *)arg)->lease;
 }
 
+static const char *https(void *arg) {
+    return ((const struct fixture *)arg)->https;
+}
+
 static void look(void *arg) {
     struct fixture *f = arg;
     f->looked++;
@@ -31,7 +35,10 @@ static void look(void *arg) {
     metrics_set(f->metrics, METRIC_LEADER, 1, NULL);
 }
 
-static const struct health_check checks[] = {{"caches", caches}, {"lease", lease}, {0}};
+static const struct health_check checks[] = {{.name = "caches", .problem = caches},
+                                             {.name = "lease", .problem = lease},
+                                             {.name = "https", .problem = https, .minor = true},
+                                             {0}};
 
 static int ask(struct fixture *f, const char *method, const char *path, const char *accept,
                const char **type, struct str *body) {
@@ -49,13 +56,19 @@ static void it_answers(void **state) {
     assert_int_equal(ask(&f, "GET", "/healthz", NULL, &type, &body), 200);
     assert_string_equal(str_get(&body), "ok\n");
     assert_int_equal(ask(&f, "GET", "/readyz", NULL, &type, &body), 503);
-    assert_string_equal(str_get(&body), "[-]caches not yet\n[+]lease ok\nreadyz check failed\n");
+    assert_string_equal(str_get(&body),
+                        "[-]caches not yet\n[+]lease ok\n[+]https ok\nreadyz check failed\n");
     f.caches = NULL;
     f.lease = "who knows";
     assert_int_equal(ask(&f, "GET", "/readyz", NULL, &type, &body), 503);
     f.lease = NULL;
     assert_int_equal(ask(&f, "HEAD", "/readyz", NULL, &type, &body), 200);
-    assert_string_equal(str_get(&body), "[+]caches ok\n[+]lease ok\nreadyz check passed\n");
+    assert_string_equal(str_get(&body),
+                        "[+]caches ok\n[+]lease ok\n[+]https ok\nreadyz check passed\n");
+    f.https = "no certificate";
+    assert_int_equal(ask(&f, "GET", "/readyz", NULL, &type, &body), 200);
+    assert_string_equal(str_get(&body), "[+]caches ok\n[+]lease ok\n[-]https no certificate\n"
+                                        "readyz check passed\n");
     assert_int_equal(f.looked, 0);
     metrics_free(f.metrics);
 }

@@ -403,8 +403,7 @@ static void one_record_that_cannot_be_read_is_not_all(void **state) {
     assert_null(policies_refused(f->p));
     pw_record(f, "b", "garbage");
     pw_step(f);
-    _cleanup_free_ char *b = policies_refusal(policies_at(f->p, 1)),
-                        *none = policies_refused(f->p);
+    _cleanup_free_ char *b = policies_refusal(policies_at(f->p, 1)), *none = policies_refused(f->p);
     assert_true(str_starts(b, "nobody gets a slot of policy b: its record cannot be read: "));
     assert_null(policies_refusal(policies_at(f->p, 0)));
     assert_null(policies_refusal(policies_at(f->p, 2)));
@@ -428,8 +427,8 @@ static void one_record_that_cannot_be_written(void **state) {
         actions_reset(&out);
         keeper_step(k, f->now, &out);
         for (size_t j = 0; j < out.list.len; j++)
-            keeper_answer(k, out.list.p[j].id,
-                          out.list.p[j].verb == ACTION_READ ? &none : &no, f->now);
+            keeper_answer(k, out.list.p[j].id, out.list.p[j].verb == ACTION_READ ? &none : &no,
+                          f->now);
         f->now.mono += SEC(1);
     }
     _cleanup_free_ char *all = policies_refused(f->p);
