@@ -48,11 +48,13 @@ static void set_holder(struct metrics *m, const struct gauges_world *w, struct c
                        const struct policy_kept *p, const struct slot *slot) {
     const struct maintenance *object = object_of(w, slot);
     const struct drain_blocker *b = keeper_blocker(p->keeper, slot->node);
-    enum maint_phase phase = object ? maint_phase_find(object->phase) : maint_seen(slot);
+    struct maint_seen seen = maint_seen(slot, cluster_node(w->cluster, slot->node));
+    if (object)
+        seen = (struct maint_seen){maint_phase_find(object->phase), object->since};
     METRIC_SET(m, METRIC_SLOT_HOLDER, 1, p->name, slot->node, slot->by,
                slot_state_word(slot->state));
     METRIC_SET(m, METRIC_SLOT_START, seconds(slot->since), p->name, slot->node);
-    set_phase(m, n, p->name, slot->node, phase, object ? object->since : maint_seen_since(slot));
+    set_phase(m, n, p->name, slot->node, seen.phase, seen.since);
     /* What it says itself counts when nobody else says something, and it needs somebody. */
     const struct own_blocker *own = object && !b ? object->blocker : NULL;
     enum blocker_code code = own ? blocker_find(strna(own->code)) : BLOCKER_CODES;

@@ -169,23 +169,28 @@ struct drain *keeper_drain(struct keeper *k) {
 /* --- the record --- */
 
 /* Of somebody without an object of its own the slot alone tells how far it is. */
-static struct keeper_note note_of(const struct slot *was, const struct slot *is) {
+static struct keeper_note note_of(const struct keeper *k, const struct slot *was,
+                                  const struct slot *is) {
     const struct slot *slot = is ? is : was;
+    const struct node *node = cluster_node(k->cluster, slot->node);
+    struct maint_seen from = {.phase = MAINT_QUEUED};
+    if (was)
+        from = maint_seen(was, node);
     struct keeper_note note = {.node = slot->node,
                                .by = slot->by,
                                .operation = slot->operation,
                                .slot = slot,
                                .moves = !keeper_is_upkeep(slot),
-                               .from = was ? maint_seen(was) : MAINT_QUEUED,
-                               .since = was ? maint_seen_since(was) : 0};
-    note.to = is ? maint_seen(is) : MAINT_CANCELLED;
+                               .from = from.phase,
+                               .since = from.since};
+    note.to = is ? maint_seen(is, node).phase : MAINT_CANCELLED;
     return note;
 }
 
 static void tell_state(struct keeper *k, struct keeper_note note) {
     switch (note.slot->state) {
     case SLOT_TAKEN:
-        if (note.from == MAINT_GRANTED) {
+        if (note.from == MAINT_DRAINED) {
             note.reason = REASON_DRAINED_AGAIN;
             note.warning = true;
             keeper_tell(k, note, "is drained again: a pod that must go has come to it");
@@ -262,7 +267,7 @@ static void tell_changes(struct keeper *k, const struct slots *old, const struct
         if (!same)
             tell_approval(k, s);
         if (!same || was->state != s->state)
-            tell_state(k, note_of(same ? was : NULL, s));
+            tell_state(k, note_of(k, same ? was : NULL, s));
         if (!str_same(same ? was->wait.code : NULL, s->wait.code))
             tell_gate(k, s, s->node, s->by, s->operation, &s->wait);
     }
@@ -275,7 +280,7 @@ static void tell_changes(struct keeper *k, const struct slots *old, const struct
         const struct slot *was = &old->list.p[i], *s = slots_holder(new, was->node);
         if (s && streq(s->id, was->id))
             continue;
-        struct keeper_note note = note_of(was, NULL);
+        struct keeper_note note = note_of(k, was, NULL);
         note.reason = REASON_SLOT_RELEASED;
         if (has_rebooted(k, was))
             note.to = MAINT_COMPLETE;

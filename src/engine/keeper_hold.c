@@ -339,7 +339,7 @@ bool keeper_holds_change(struct keeper *k, struct slots *s, struct arena *arena)
             h->doubted = false;
         switch (act) {
         case MAINT_ACT_DRAINED:
-            rc = slots_drained(s, h->id, f.node_boot, arena, &err);
+            rc = slots_drained(s, h->id, f.node_boot, k->now.wall, arena, &err);
             break;
         case MAINT_ACT_DRAIN_AGAIN:
             if (has_come(k, h))

@@ -362,31 +362,31 @@ enum maint_phase maint_resume(const struct slot *slot) {
     }
 }
 
-enum maint_phase maint_seen(const struct slot *slot) {
-    switch (slot->state) {
-    case SLOT_TAKEN:
-        return MAINT_DRAINING;
-    case SLOT_DRAINED:
-        return MAINT_GRANTED;
-    case SLOT_GRANTED:
-        return MAINT_OPERATING;
-    case SLOT_STEADY:
-        return MAINT_RETURNING;
-    default:
-        return slot->granted ? MAINT_UNCORDONING : MAINT_UNDOING;
-    }
+/* Of one that was told to go. That it is up again in another boot tells that it went, and nobody
+ * knows when: not before it was told. */
+static struct maint_seen seen_granted(const struct slot *slot, const struct node *node) {
+    const struct node_condition *ready =
+        node ? node_condition_find(node->conditions, "Ready") : NULL;
+    bool same = node && streq(strna(node->meta.uid), slot->uid) &&
+                (str_empty(node->info.boot_id) || streq(node->info.boot_id, slot->boot));
+    if (same && node_is_ready(node))
+        return (struct maint_seen){MAINT_GRANTED, slot->granted};
+    bool down = same && ready && !node_is_ready(node);
+    return (struct maint_seen){MAINT_OPERATING, MAX_OF(slot->granted, down ? ready->c.changed : 0)};
 }
 
-int64_t maint_seen_since(const struct slot *slot) {
+struct maint_seen maint_seen(const struct slot *slot, const struct node *node) {
     switch (slot->state) {
     case SLOT_TAKEN:
-        return slot->since;
+        return (struct maint_seen){MAINT_DRAINING, slot->since};
+    case SLOT_DRAINED:
+        return (struct maint_seen){MAINT_DRAINED, slot->drained};
     case SLOT_GRANTED:
-        return slot->granted;
+        return seen_granted(slot, node);
     case SLOT_STEADY:
-        return slot->steady;
+        return (struct maint_seen){MAINT_RETURNING, slot->steady};
     default:
-        return 0;
+        return (struct maint_seen){slot->granted ? MAINT_UNCORDONING : MAINT_UNDOING, 0};
     }
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/str.h"
 #include "engine/slots.h"
+#include "model/object.h"
 
 enum operation {
     OPERATION_DRAIN, /* holds it drained until it is cancelled */
@@ -150,9 +151,13 @@ enum maint_phase maint_way_end(const struct maint_way *way);
 enum maint_phase maint_resume(const struct slot *slot);
 
 /* The phase of such a one as people call it, and since when (wall clock; 0: not known). Others than
- * maint_resume(): that a node is drained, or on its way, is no state of its own there. */
-enum maint_phase maint_seen(const struct slot *slot);
-int64_t maint_seen_since(const struct slot *slot);
+ * maint_resume(): that a node is drained, or on its way, is no state of its own there. `node` is
+ * the one that it holds the slot for, as it is known to be; NULL: it is not there. */
+struct maint_seen {
+    enum maint_phase phase;
+    int64_t since;
+};
+struct maint_seen maint_seen(const struct slot *slot, const struct node *node);
 
 enum maint_act {
     MAINT_ACT_NONE,

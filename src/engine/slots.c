@@ -24,9 +24,9 @@ static const char *const given = NULL;
 #endif
 
 static const char *const known_members[] = {"v", "fence", "slots", "waiting", NULL};
-static const char *const known_of_slot[] = {"id",     "node", "uid",   "operation", "by",
-                                            "state",  "boot", "since", "asked",     "granted",
-                                            "steady", "wait", NULL};
+static const char *const known_of_slot[] = {"id",     "node", "uid",     "operation", "by",
+                                            "state",  "boot", "since",   "asked",     "granted",
+                                            "steady", "wait", "drained", NULL};
 static const char *const known_of_wish[] = {"node",  "operation", "by",   "boot",
                                             "since", "asked",     "wait", NULL};
 
@@ -180,6 +180,7 @@ static const char *read_slot(const json_t *obj, struct arena *arena, struct slot
         .asked = moment(obj, "asked"),
         .granted = moment(obj, "granted"),
         .steady = moment(obj, "steady"),
+        .drained = moment(obj, "drained"),
         .wait = read_wait(obj, arena),
         .rest = record_rest(obj, known_of_slot, arena),
     };
@@ -189,7 +190,7 @@ static const char *read_slot(const json_t *obj, struct arena *arena, struct slot
         return "a slot is in a state that is not known";
     if (s.state > SLOT_TAKEN && s.state < SLOT_RETURNED && !s.boot)
         return "a slot is drained in no boot";
-    if (s.since < 0 || s.asked < 0 || s.granted < 0 || s.steady < 0)
+    if (s.since < 0 || s.asked < 0 || s.granted < 0 || s.steady < 0 || s.drained < 0)
         return "a slot has a time that is none";
     if (!s.boot)
         s.boot = "";
@@ -300,6 +301,7 @@ void slots_write(const struct slots *s, struct str *json) {
         jsonw_kopt(&w, "boot", one->boot);
         write_time(&w, "since", one->since);
         write_time(&w, "asked", one->asked);
+        write_time(&w, "drained", one->drained);
         write_time(&w, "granted", one->granted);
         write_time(&w, "steady", one->steady);
         write_wait(&w, &one->wait);
@@ -473,8 +475,8 @@ static int wrong_state(const struct slot *slot, const char *what, struct err *er
                    slot_state_word(slot->state), what);
 }
 
-int slots_drained(struct slots *s, const char *id, const char *boot, struct arena *arena,
-                  struct err *err) {
+int slots_drained(struct slots *s, const char *id, const char *boot, int64_t now,
+                  struct arena *arena, struct err *err) {
     struct slot *slot = held(s, id, err);
     if (!slot)
         return -ENOENT;
@@ -484,6 +486,7 @@ int slots_drained(struct slots *s, const char *id, const char *boot, struct aren
         return wrong_state(slot, "drained", err);
     slot->state = SLOT_DRAINED;
     slot->boot = copy(arena, boot);
+    slot->drained = now;
     return 0;
 }
 
@@ -497,6 +500,7 @@ int slots_drain_again(struct slots *s, const char *id, struct err *err) {
         return wrong_state(slot, "drained again", err);
     slot->state = SLOT_TAKEN;
     slot->boot = "";
+    slot->drained = 0;
     slot->wait = (struct slot_wait){0};
     return 0;
 }

@@ -5,7 +5,7 @@
  *     {"v":1,"fence":7,
  *      "slots":[{"id":"6f0c...","node":"w1","uid":"...","operation":"Reboot","by":"fleetlock",
  *                "state":"granted","boot":"...","since":"2026-11-16T08:00:00Z","asked":"...",
- *                "granted":"..."}],
+ *                "drained":"...","granted":"..."}],
  *      "waiting":[{"node":"w2","operation":"Reboot","by":"fleetlock","boot":"...","since":"...",
  *                  "asked":"..."}]}
  *
@@ -77,8 +77,9 @@ struct slot {
     enum slot_state state;
     const char *boot;                      /* that it was drained in; "" before */
     int64_t since, asked, granted, steady; /* wall clock; 0: not yet */
-    struct slot_wait wait;                 /* it is not granted before this is over */
-    const char *rest;                      /* of a newer release: engine/record.h */
+    int64_t drained; /* the same, for people; 0 also where an earlier release has drained it */
+    struct slot_wait wait; /* it is not granted before this is over */
+    const char *rest;      /* of a newer release: engine/record.h */
 };
 
 struct slot_wish {
@@ -147,8 +148,8 @@ int slots_take(struct slots *s, const struct slot *slot, size_t limit, struct ar
                struct err *err);
 /* All five: -ENOENT when the holding of that id is not there (any more), -EINVAL when it is not
  * in a state from which that is possible; -EBUSY when it is to be granted and a gate is shut. */
-int slots_drained(struct slots *s, const char *id, const char *boot, struct arena *arena,
-                  struct err *err);
+int slots_drained(struct slots *s, const char *id, const char *boot, int64_t now,
+                  struct arena *arena, struct err *err);
 /* A pod has come to it that must go. */
 int slots_drain_again(struct slots *s, const char *id, struct err *err);
 int slots_grant(struct slots *s, const char *id, int64_t now, struct err *err);

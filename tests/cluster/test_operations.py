@@ -63,7 +63,8 @@ def test_metrics(ctx: Context) -> None:
     now = post.metrics()
     assert now.sample("slipway_slots", policy="default") == now.sample("slipway_slots_held", policy="default") == 1
     assert now.sample("slipway_slot_holder", node=first.name, by="fleetlock", state="granted") == 1
-    assert now.sample("slipway_node_phase", node=first.name, phase="Operating") == 1
+    assert now.sample("slipway_node_phase", node=first.name, phase="Granted") == 1
+    assert now.sample("slipway_node_phase_start_timestamp_seconds", node=first.name) > 0
     assert now.sample("slipway_node_blocked", node=second.name, code="MaxUnavailableReached") == 1
     assert now.sample("slipway_evictions_total", outcome="evicted") >= 1
     assert now.sample("slipway_phase_duration_seconds_count", phase="Draining", outcome="ok") == 1

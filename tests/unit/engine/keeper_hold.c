@@ -56,6 +56,26 @@ static void one_that_comes_back_without_a_report_is_released(void **state) {
     assert_slots(w, "");
 }
 
+/* As people call it: drained when it is, granted when it was told, under way when it has gone. */
+static void the_phases_of_a_client(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    assert_string_equal(str_get(&w->ways),
+                        "Queued -> Draining; Draining -> Drained; Drained -> Granted; ");
+    json_t *record = kw_record(w);
+    const json_t *slot = json_array_get(json_object_get(record, "slots"), 0);
+    assert_non_null(json_object_get(slot, "drained"));
+    json_decref(record);
+    str_reset(&w->ways);
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_pass(w, SEC(60));
+    assert_slots(w, "");
+    assert_true(str_starts(str_get(&w->ways), "Operating -> "));
+    assert_true(str_ends(str_get(&w->ways), "Uncordoning -> Complete; "));
+}
+
 static void a_granted_slot_is_never_taken_back_by_time(void **state) {
     struct kw *w = *state;
     granted(w);
@@ -454,6 +474,7 @@ int main(void) {
         KEEPER_TEST(a_report_without_a_reboot_is_not_believed_at_once),
         KEEPER_TEST(ready_is_believed_when_something_has_moved),
         KEEPER_TEST(one_that_comes_back_without_a_report_is_released),
+        KEEPER_TEST(the_phases_of_a_client),
         KEEPER_TEST(a_granted_slot_is_never_taken_back_by_time),
         KEEPER_TEST(a_taken_slot_that_nobody_asks_for_is_put_back),
         KEEPER_TEST(a_drained_slot_that_nobody_asks_for_is_put_back),

@@ -493,8 +493,52 @@ static void a_node_that_is_not_believed_has_not_gone(void **state) {
     assert_string_equal(reason_of(MAINT_GRANTED, &f), "SameBoot");
 }
 
+/* --- what is seen of one without an object --- */
+
+static void what_is_seen_of_a_client(void **state) {
+    (void)state;
+    static const struct {
+        enum slot_state slot;
+        const char *ready, *boot; /* of its node; NULL: it is gone */
+        enum maint_phase phase;
+        int64_t since;
+    } cases[] = {
+        {SLOT_TAKEN, "True", "b1", MAINT_DRAINING, 1},
+        {SLOT_DRAINED, "True", "b1", MAINT_DRAINED, 2},
+        {SLOT_DRAINED, "Unknown", "b1", MAINT_DRAINED, 2}, /* nobody has let it go */
+        {SLOT_GRANTED, "True", "b1", MAINT_GRANTED, 3},
+        {SLOT_GRANTED, "True", "", MAINT_GRANTED, 3}, /* it does not say */
+        {SLOT_GRANTED, "Unknown", "b1", MAINT_OPERATING, 7},
+        {SLOT_GRANTED, "False", "b1", MAINT_OPERATING, 7},
+        {SLOT_GRANTED, "False", "b2", MAINT_OPERATING, 3},
+        {SLOT_GRANTED, "True", "b2", MAINT_OPERATING, 3},
+        {SLOT_GRANTED, NULL, NULL, MAINT_OPERATING, 3},
+        {SLOT_STEADY, "True", "b2", MAINT_RETURNING, 4},
+        {SLOT_RETURNED, "True", "b2", MAINT_UNCORDONING, 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct slot slot = {.uid = "u",
+                                  .boot = "b1",
+                                  .state = cases[i].slot,
+                                  .since = 1,
+                                  .drained = 2,
+                                  .granted = 3,
+                                  .steady = 4};
+        const struct node_condition conditions[] = {
+            {.c = {.type = "Ready", .status = cases[i].ready, .changed = 7}}, {.c = {0}}};
+        const struct node node = {
+            .meta.uid = "u", .info.boot_id = cases[i].boot, .conditions = conditions};
+        const struct maint_seen seen = maint_seen(&slot, cases[i].ready ? &node : NULL);
+        assert_string_equal(maint_phases[seen.phase].word, maint_phases[cases[i].phase].word);
+        assert_int_equal(seen.since, cases[i].since);
+    }
+    const struct slot undone = {.state = SLOT_RETURNED, .drained = 2};
+    assert_int_equal(maint_seen(&undone, NULL).phase, MAINT_UNDOING);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_seen_of_a_client),
         cmocka_unit_test(nobody_waits_for_ever),
         cmocka_unit_test(words_to_one_that_is_under_way),
         cmocka_unit_test(a_node_that_is_not_believed_has_not_gone),

@@ -58,7 +58,7 @@ static void the_record_as_the_header_shows_it(void **state) {
         "{\"v\":1,\"fence\":7,\"slots\":[{\"id\":\"h1\",\"node\":\"w1\",\"uid\":\"u1\","
         "\"operation\":\"Reboot\",\"by\":\"fleetlock\",\"state\":\"granted\","
         "\"boot\":\"b1\",\"since\":\"2025-11-16T08:00:00Z\","
-        "\"asked\":\"2025-11-16T08:00:30Z\","
+        "\"asked\":\"2025-11-16T08:00:30Z\",\"drained\":\"2025-11-16T08:00:45Z\","
         "\"granted\":\"2025-11-16T08:01:00Z\"}],"
         "\"waiting\":[{\"node\":\"w2\",\"operation\":\"Reboot\",\"by\":\"fleetlock\","
         "\"since\":\"2025-11-16T08:00:00Z\",\"asked\":\"2025-11-16T08:02:00Z\"}]}";
@@ -66,6 +66,7 @@ static void the_record_as_the_header_shows_it(void **state) {
     const struct slot *s = slots_holder(&f.s, "w1");
     assert_non_null(s);
     assert_int_equal(s->state, SLOT_GRANTED);
+    assert_int_equal(s->drained, T0 + SEC(45));
     assert_int_equal(s->granted, T0 + SEC(60));
     assert_int_equal(s->asked, T0 + SEC(30));
     assert_int_equal(f.s.fence, 7);
@@ -89,13 +90,15 @@ static void a_holding_from_its_beginning_to_its_end(void **state) {
     assert_int_equal(ask(&f, "w1", T0), 1); /* it asks on, and holds one */
     assert_false(slots_may_go(&f.s, "w1", "u1", "b1"));
     assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL); /* with pods on it */
-    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
-    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 1);
-    assert_int_equal(slots_drained(&f.s, "h1", "b2", &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), 1);
+    assert_int_equal(slots_drained(&f.s, "h1", "b2", T0, &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_holder(&f.s, "w1")->drained, T0);
     assert_int_equal(slots_drain_again(&f.s, "h1", &f.err), 0); /* a pod has come */
+    assert_int_equal(slots_holder(&f.s, "w1")->drained, 0);
     assert_int_equal(slots_drain_again(&f.s, "h1", &f.err), 1);
     assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL);
-    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
     assert_false(slots_may_go(&f.s, "w1", "u1", "b1")); /* nobody was told yet */
     assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), 0);
     assert_int_equal(slots_grant(&f.s, "h1", T0 + SEC(1), &f.err), 1);
@@ -112,7 +115,7 @@ static void a_holding_from_its_beginning_to_its_end(void **state) {
     assert_false(slots_may_go(&f.s, "w1", "u1", "b1")); /* the old grant is over, */
     assert_int_equal(ask(&f, "w1", T0), 0);             /* and what it asks now is another matter */
     assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL);
-    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), -EINVAL);
     assert_int_equal(slots_return(&f.s, "h1", &f.err), 0);
     assert_int_equal(slots_return(&f.s, "h1", &f.err), 1);
     assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), -EINVAL);
@@ -129,15 +132,15 @@ static void one_who_was_granted_nothing_reports(void **state) {
     begin(&f);
     assert_int_equal(slots_report(&f.s, "w1", T0), 1);
     assert_int_equal(take(&f, "w1", "h1", 1), 0);
-    assert_int_equal(slots_drained(&f.s, "h1", "", &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_drained(&f.s, "h1", "", T0, &f.arena, &f.err), -EINVAL);
     assert_int_equal(slots_report(&f.s, "w1", T0), 0);
     assert_int_equal(slots_holder(&f.s, "w1")->state, SLOT_RETURNED); /* let go at once */
     assert_int_equal(slots_holder(&f.s, "w1")->steady, T0);
     assert_int_equal(slots_report(&f.s, "w1", T0 + SEC(1)), 1);
-    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), -EINVAL);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), -EINVAL);
     assert_int_equal(slots_free(&f.s, "h1", &f.err), 0);
     assert_int_equal(take(&f, "w1", "h2", 1), 0);
-    assert_int_equal(slots_drained(&f.s, "h2", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h2", "b1", T0, &f.arena, &f.err), 0);
     assert_int_equal(slots_report(&f.s, "w1", T0), 0);
     assert_int_equal(slots_holder(&f.s, "w1")->state, SLOT_RETURNED);
     done(&f);
@@ -167,7 +170,7 @@ static void a_holder_that_asks_on(void **state) {
     assert_int_equal(ask(&f, "w1", T0 + SEC(59)), 1);
     assert_int_equal(ask(&f, "w1", T0 + SEC(60)), 0);
     assert_int_equal(slots_holder(&f.s, "w1")->asked, T0 + SEC(60));
-    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
     assert_int_equal(ask(&f, "w1", T0 + SEC(120)), 0);
     assert_int_equal(slots_holder(&f.s, "w1")->asked, T0 + SEC(120));
     assert_null(slots_waits(&f.s, "w1"));
@@ -208,7 +211,7 @@ static void a_gate_keeps_the_grant(void **state) {
                                      "\"2025-11-16T08:00:00Z\"}"));
     take(&f, "w1", "h", 1); /* it has passed that one */
     assert_null(strstr(text(&f), "wait\":{"));
-    assert_int_equal(slots_drained(&f.s, "h", "boot-1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h", "boot-1", T0, &f.arena, &f.err), 0);
     assert_int_equal(slots_gate(&f.s, "w1", &wait, &f.arena), 0);
     assert_int_equal(slots_grant(&f.s, "h", T0, &f.err), -EBUSY);
     assert_non_null(strstr(err_msg(&f.err), "LastReplica"));
@@ -379,7 +382,7 @@ static void random_changes_survive_writing_and_reading(void **state) {
             break;
         case 5:
         case 6:
-            slots_drained(&f.s, id, "b", &f.arena, &f.err);
+            slots_drained(&f.s, id, "b", T0, &f.arena, &f.err);
             break;
         case 3:
             slots_report(&f.s, node, now);
@@ -417,7 +420,7 @@ static void no_holding_goes_another_way(void **state) {
             _cleanup_arena_ struct arena arena = ARENA_INIT;
             struct slots s = SLOTS_INIT;
             *vec_push(&s.list) = slot;
-            int rc = act == 0   ? slots_drained(&s, "s1", "b1", &arena, NULL)
+            int rc = act == 0   ? slots_drained(&s, "s1", "b1", T0, &arena, NULL)
                      : act == 1 ? slots_grant(&s, "s1", 1, NULL)
                      : act == 2 ? slots_return(&s, "s1", NULL)
                      : act == 3 ? slots_free(&s, "s1", NULL)
@@ -466,7 +469,7 @@ static void what_a_newer_release_has_added_is_kept(void **state) {
     assert_int_equal(slots_parse(view_of(record), &f.arena, &f.s, &f.err), 0);
     assert_string_equal(text(&f), record);
     assert_int_equal(slots_adopt(&f.s, 8, &f.err), 0);
-    assert_int_equal(slots_drained(&f.s, "h1", "b1", &f.arena, &f.err), 0);
+    assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
     assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), 0);
     assert_int_equal(ask(&f, "w2", T0 + SEC(3600)), 0);
     assert_int_equal(take(&f, "w3", "h3", 5), 0);

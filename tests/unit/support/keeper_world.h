@@ -83,6 +83,7 @@ struct kw {
     struct kw_reply replies[KW_TICKETS];
     uint64_t tickets;
     struct str told;     /* notes of keepers, a line each */
+    struct str ways;     /* of those that move: "Draining -> Drained; " */
     struct str wanted;   /* actions, a line each */
     struct str operated; /* operations that were begun: names, a line each */
     unsigned deposed;
@@ -352,6 +353,9 @@ static inline void kw_on_note(void *arg, const struct keeper_note *note) {
     assert_true(*note->text != '\0');
     str_addf(&r->w->told, "%s%s %s: %s\n", note->warning ? "warning " : "", note->reason,
              note->node, note->text);
+    if (note->moves)
+        str_addf(&r->w->ways, "%s -> %s; ", maint_phases[note->from].word,
+                 maint_phases[note->to].word);
 }
 
 static inline void kw_on_reply(void *arg, const struct keeper_reply *reply) {
@@ -569,6 +573,7 @@ static inline void kw_done(struct kw *w) {
         free(w->replies[i].text);
     json_decref(w->docs);
     str_done(&w->told);
+    str_done(&w->ways);
     str_done(&w->wanted);
     str_done(&w->operated);
 }
