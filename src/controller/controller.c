@@ -163,6 +163,9 @@ static void on_answer(void *arg, uint64_t action, const struct answer *answer) {
 
 static void on_ended(void *arg, const struct action *action, const struct answer *answer) {
     const struct controller *c = arg;
+    if (action->verb == ACTION_CONFIRM && action->kind == &kind_policy &&
+        (answer->outcome == KUBE_OK || answer->outcome == KUBE_EXISTS))
+        feeds_retry(c->feeds);
     teller_action(c->teller, action, answer);
 }
 

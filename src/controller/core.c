@@ -175,6 +175,11 @@ static struct keeper *keeper_at(const struct core *c, size_t i) {
     return policies_at(c->policies, i)->keeper;
 }
 
+/* What they plan by is known: the kind of Policies may come to the server after theirs. */
+static bool rollouts_may(const struct core *c) {
+    return c->rollouts && store_synced(c->stores.policies);
+}
+
 /* The end of whatever came in. */
 static void leave(struct core *c) {
     _cleanup_free_ char *why = TAKE_PTR(c->deposed);
@@ -246,7 +251,7 @@ void core_step(struct core *c, struct now now, struct actions *out) {
         if (keeper_at(c, i) && keeper_next(keeper_at(c, i)) <= now.mono)
             keeper_step(keeper_at(c, i), now, out);
     policies_say(c->policies);
-    if (c->rollouts && rollouts_next(c->rollouts) <= now.mono)
+    if (rollouts_may(c) && rollouts_next(c->rollouts) <= now.mono)
         rollouts_step(c->rollouts, now, out);
     if (c->standing && standing_next(c->standing) <= now.mono)
         standing_step(c->standing, now, out);
@@ -262,7 +267,7 @@ int64_t core_next(const struct core *c) {
             next = MIN_OF(next, keeper_next(keeper_at(c, i)));
     if (c->standing)
         next = MIN_OF(next, standing_next(c->standing));
-    return c->rollouts ? MIN_OF(next, rollouts_next(c->rollouts)) : next;
+    return rollouts_may(c) ? MIN_OF(next, rollouts_next(c->rollouts)) : next;
 }
 
 void core_answer(struct core *c, uint64_t action, const struct answer *answer, struct now now) {

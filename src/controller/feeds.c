@@ -23,7 +23,8 @@ struct feed {
     char *node, *selector; /* of the pods of one node */
     struct reflector *reflector;
     bool ready;
-    bool optional; /* a cluster may do without */
+    bool optional; /* a cluster may do without, */
+    bool absent;   /* and does */
     int64_t said;  /* monotonic: the last line about it */
     /* Of one that is broken: since when, monotonic, and why it was at first. */
     int64_t broken_at; /* 0: it is not */
@@ -74,10 +75,24 @@ static void set_broken(struct feed *f, const char *why) {
     look_for_blind(f->feeds);
 }
 
-static void on_synced(void *arg) {
-    struct feed *f = arg;
+void feeds_retry(struct feeds *f) {
+    for (size_t i = 0; i < f->list.len; i++)
+        if (f->list.p[i]->absent)
+            reflector_retry(f->list.p[i]->reflector);
+}
+
+static void tell_synced(struct feed *f) {
     f->ready = true;
     f->feeds->opts.synced(f->feeds->opts.arg);
+}
+
+/* Who installs one of them installs all: the others need not be waited for. */
+static void on_synced(void *arg) {
+    struct feed *f = arg;
+    f->absent = false;
+    if (f->optional)
+        feeds_retry(f->feeds);
+    tell_synced(f);
 }
 
 static void on_problem(void *arg, enum kube_outcome outcome, const char *message,
@@ -85,10 +100,11 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     struct feed *f = arg;
     int64_t now = loop_now(f->feeds->client->loop);
     (void)retry_in;
-    if (f->optional && outcome == KUBE_NOT_FOUND && !store_len(f->store)) {
+    f->absent = f->optional && outcome == KUBE_NOT_FOUND;
+    if (f->absent && !store_len(f->store)) {
         set_broken(f, NULL);
         if (!f->ready)
-            on_synced(f);
+            tell_synced(f);
         return;
     }
     set_broken(f, message);
@@ -100,6 +116,7 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
 
 static void on_recovered(void *arg) {
     struct feed *f = arg;
+    f->absent = false;
     if (f->said)
         log_info(f->feeds->opts.log, "watching %s works again", f->kind->resource);
     f->said = 0;

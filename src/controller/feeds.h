@@ -43,6 +43,8 @@ const struct kind *feeds_missing(const struct feeds *f);
 /* Tells for each kind how often it had to be watched or listed again since the beginning. */
 void feeds_restarts(const struct feeds *f,
                     void (*fn)(void *arg, const struct kind *kind, uint64_t restarts), void *arg);
+/* The server has Policies by now, we know it: kinds that it did not have are looked for at once. */
+void feeds_retry(struct feeds *f);
 /* Its pods are watched from now on, or are not any more. */
 void feeds_watch(struct feeds *f, const char *node);
 void feeds_unwatch(struct feeds *f, const char *node);

@@ -66,6 +66,7 @@ static void keep(struct policies *p, struct kept *k) {
     opts.policy = k->name;
     opts.nodes = r->selector;
     opts.max = r->ends ? (struct limit){0} : r->max;
+    opts.builtin = r->builtin && !r->ends;
     opts.max_zones = r->max_zones;
     opts.down_count = r->down_count;
     opts.seed_marks = r->fleetlock;
@@ -407,6 +408,9 @@ const char *policies_unclear(const struct policies *p, const struct maintenance 
     const struct policy_kept *owner = NULL;
     if (!node)
         return NULL; /* another matter */
+    /* Their kind may have come to the server after that of Maintenances. */
+    if (!store_synced(p->opts.policies))
+        return "the Policies have not been read yet";
     size_t n = policies_find(p, node, &owner);
     if (policies_unusable(p, node))
         return "a policy that cannot be used has its node, or may have it";

@@ -24,7 +24,7 @@ enum action_verb {
     ACTION_READ, /* one object: it comes back in the answer and is put where cluster_look() finds it
                   */
     ACTION_CONFIRM, /* a list of the pods of node `name`, now: what is not in the store comes into
-                       it */
+                       it. Of Policies: whether there are any (KUBE_EXISTS) */
 };
 
 struct action {

@@ -99,6 +99,7 @@ void keeper_free(struct keeper *k) {
     keeper_tickets_done(k);
     drain_free(k->drain);
     keeper_gates_forget(k);
+    keeper_builtin_done(k);
     record_done(&k->record);
     vec_done(&k->taking.nodes);
     arena_done(&k->taking.arena);
@@ -146,6 +147,7 @@ void keeper_follow(struct keeper *k) {
     drain_free(k->drain);
     k->drain = NULL;
     keeper_gates_forget(k);
+    keeper_builtin_done(k);
     k->checks = NULL;
     keeper_stir(k);
 }
@@ -574,6 +576,8 @@ static void write_answer(struct keeper *k, const struct answer *a) {
         k->write_tries = 0;
         mem_clear(&k->trouble);
         mem_clear(&k->refused);
+        if (k->taking.nodes.len)
+            keeper_builtin_spent(k);
         keeper_learn(k, (const struct config_map *)a->obj);
         return;
     }
@@ -633,6 +637,7 @@ void keeper_step(struct keeper *k, struct now now, struct actions *out) {
         keeper_tickets_step(k);
         if (act)
             write_record(k);
+        keeper_builtin_step(k);
         send_read(k);
         if (k->drain && (act || drain_next(k->drain) <= now.mono))
             drain_step(k->drain, now, out);
@@ -650,7 +655,7 @@ bool keeper_answer(struct keeper *k, uint64_t action, const struct answer *a, st
     else if (action == k->write_action)
         write_answer(k, a);
     else if (!keeper_holds_answer(k, action, a) && !keeper_upkeeps_answer(k, action, a) &&
-             !keeper_tickets_answer(k, action, a))
+             !keeper_tickets_answer(k, action, a) && !keeper_builtin_answer(k, action, a))
         if (!k->drain || !drain_answer(k->drain, action, a, now))
             return false;
     keeper_stir(k);

@@ -109,6 +109,7 @@ struct keeper_opts {
     unsigned max_zones;                 /* in which they may be; 0: any */
     bool approval;                      /* somebody has to approve of each: engine/approval.h */
     bool down_count;   /* nodes that are down already, without a slot, take one of them */
+    bool builtin;      /* it holds only as long as there is no Policy: keeper_builtin.c */
     bool no_clients;   /* FleetLock clients get no slot: their wishes are forgotten */
     bool seed_marks;   /* SEED_MARK is kept, and nodes that have it are taken over */
     int64_t forget;    /* microseconds after which one who has not asked again is forgotten */

@@ -182,12 +182,17 @@ static bool may_take(const struct keeper *k, const struct slots *s, const struct
            !control_plane_waits(k, s, &rest, node);
 }
 
-const char *keeper_unguarded(const struct keeper *k) {
+static const char *unguarded_by(const struct keeper *k) {
     return k->opts.unguarded ? k->opts.unguarded(k->opts.arg, k) : NULL;
 }
 
 const char *keeper_blind(const struct keeper *k) {
     return k->opts.blind ? k->opts.blind(k->opts.arg) : NULL;
+}
+
+const char *keeper_unguarded(const struct keeper *k) {
+    const char *why = unguarded_by(k);
+    return why ? why : k->none.trouble;
 }
 
 bool keeper_has_room(struct keeper *k, const char *name) {
@@ -345,8 +350,9 @@ bool keeper_is_left_by_seed(const struct keeper *k, const struct node *node) {
            !map_has(node->meta.annotations, CORDON_ANNOTATION);
 }
 
-/* It goes on: they are out of service, and count, however many they are. */
-static bool take_over(struct keeper *k, struct slots *s, struct arena *arena) {
+/* It goes on: they are out of service, and count, however many they are. False: they do not yet,
+ * and nobody else gets a slot before. */
+static bool take_over(struct keeper *k, struct slots *s, struct arena *arena, bool *changed) {
     const struct object *obj;
     struct names left = VEC_INIT;
     for (uint32_t i = 0; k->opts.seed_marks && (obj = store_next(k->cluster->nodes, &i));) {
@@ -356,17 +362,18 @@ static bool take_over(struct keeper *k, struct slots *s, struct arena *arena) {
             store_fresh(k->cluster->nodes, NULL, node->meta.name))
             add_name(&left, node->meta.name);
     }
-    bool changed = left.len;
-    if (changed) /* where a store has them depends on chance */
+    if (left.len) /* where a store has them depends on chance */
         qsort(left.p, left.len, sizeof *left.p, by_name);
-    for (size_t i = 0; i < left.len; i++) {
+    bool may = !left.len || keeper_builtin_holds(k, left.p[0]);
+    *changed = may && left.len;
+    for (size_t i = 0; may && i < left.len; i++) {
         struct slot_wish wish = {.node = left.p[i],
                                  .operation = operation_word(OPERATION_REBOOT),
                                  .by = SLOTS_BY_CLIENT};
         take(k, s, &wish, cluster_node(k->cluster, left.p[i]), SIZE_MAX, arena);
     }
     vec_done(&left);
-    return changed;
+    return may;
 }
 
 bool keeper_is_taken_over(const struct keeper *k, const struct slot *slot) {
@@ -430,10 +437,11 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
         return changed;
     changed |= forget_gone(k, s);
     struct census c = take_census(k, s);
+    bool taken = false;
     /* Who is down, in which zone, and of what control plane: an old picture does not tell. */
-    if (c.unsure || keeper_unguarded(k) || keeper_blind(k))
+    if (c.unsure || keeper_blind(k) || unguarded_by(k) || !take_over(k, s, arena, &taken))
         return changed;
-    if (take_over(k, s, arena)) {
+    if (taken) {
         c = take_census(k, s);
         changed = true;
     }
@@ -448,6 +456,8 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
                 i++;
                 continue;
             }
+            if (!keeper_builtin_holds(k, wish.node))
+                return changed; /* nobody comes before it */
             enum census_as as = counted_as(k, node);
             take(k, s, &wish, node, SIZE_MAX, arena); /* its wish ends: the next one is at i */
             count_taken(&c, node, as);

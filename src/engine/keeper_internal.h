@@ -127,6 +127,18 @@ struct census {
     bool unsure; /* who is out for another one is not known yet */
 };
 
+/* Of the built-in policy: the list of the Policies that comes before each slot. */
+struct none_look {
+    char *node;   /* whose slot it is for; NULL: nobody's */
+    bool wanted;  /* it is to be made */
+    bool found;   /* it was, and there are none */
+    int64_t came; /* monotonic: when that was */
+    uint64_t action;
+    unsigned tries;
+    int64_t not_before; /* monotonic */
+    char *trouble;      /* why the last one does not let anybody go; NULL: it does */
+};
+
 struct taking {
     struct arena arena;
     VEC(const char *) nodes;
@@ -189,8 +201,9 @@ struct keeper {
     /* Each reads the stop of everything, too: both have to come. */
     uint64_t stop_action;
     bool record_read, stop_read;
-    char *stopped;                      /* why; NULL: it is not */
-    char *stop_version;                 /* of its object; NULL: there is none */
+    char *stopped;      /* why; NULL: it is not */
+    char *stop_version; /* of its object; NULL: there is none */
+    struct none_look none;
     struct taking taking;               /* nodes that get a slot by the last write */
     uint64_t write_action, write_after; /* the latter: the read that has to come before the next */
     uint64_t lead_after; /* the read of the record after which the one that leads acts */
@@ -246,6 +259,16 @@ bool keeper_is_left_by_seed(const struct keeper *k, const struct node *node);
  * the policy lets out, and its gates are open. */
 bool keeper_is_taken_over(const struct keeper *k, const struct slot *slot);
 bool keeper_may_begin(const struct keeper *k, const struct slot *slot);
+
+/* keeper_builtin.c: the built-in policy */
+/* Whether a list of the Policies, which began after this was first asked for that node, has found
+ * none: asks for it. Of other policies always. */
+bool keeper_builtin_holds(struct keeper *k, const char *node);
+void keeper_builtin_step(struct keeper *k);
+bool keeper_builtin_answer(struct keeper *k, uint64_t action, const struct answer *a);
+/* Somebody has got a slot by it: the next one needs another. */
+void keeper_builtin_spent(struct keeper *k);
+void keeper_builtin_done(struct keeper *k);
 
 /* Why nobody gets one at the moment; NULL: somebody may. */
 const char *keeper_unguarded(const struct keeper *k);

@@ -8,13 +8,14 @@
 #include "base/str.h"
 #include "base/timefmt.h"
 #include "exec/confirm.h"
+#include "model/own.h"
 
 enum { MINOR_TIMEOUT = 5 }; /* seconds for what nobody waits for */
 
 enum sort {
     PODS,    /* evictions and deletions: never queued, what was decided may not be so later */
     WRITES,  /* of nodes and Deployments: the same */
-    READS,   /* of single objects */
+    READS,   /* of single objects, and whether there are Policies */
     LISTS,   /* of a node's pods */
     VOLUMES, /* lists of all VolumeAttachments: one serves everybody who waits when it begins */
     CONDITIONS,
@@ -96,7 +97,7 @@ static enum sort sort_of(const struct action *a) {
     case ACTION_READ:
         return READS;
     case ACTION_CONFIRM:
-        return a->kind == &kind_pod ? LISTS : VOLUMES;
+        return a->kind == &kind_pod ? LISTS : a->kind == &kind_policy ? READS : VOLUMES;
     }
     return WRITES;
 }
@@ -178,6 +179,10 @@ static void on_confirmed(void *arg, enum kube_outcome outcome, const char *messa
 static void confirm(struct call *c, const struct action *a) {
     const struct calls_opts *o = &c->calls->opts;
     bool pods = a->kind == &kind_pod;
+    if (a->kind == &kind_policy) {
+        c->confirm = confirm_new_none(o->client, a->kind, o->page, on_confirmed, c);
+        return;
+    }
     c->confirm = confirm_new(o->client, o->cluster,
                              pods ? o->scope(o->arg, a->name) : (struct store_scope){0},
                              pods ? a->name : NULL, o->page, on_confirmed, c);

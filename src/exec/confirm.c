@@ -74,6 +74,17 @@ static void on_synced(void *arg) {
     end(c, KUBE_OK, NULL);
 }
 
+static void on_counted(void *arg) {
+    struct confirm *c = arg;
+    end(c, store_len(c->listed) ? KUBE_EXISTS : KUBE_OK, NULL);
+}
+
+/* One that makes no sense is one all the same. */
+static void on_unread(void *arg, const char *name, const char *why) {
+    (void)name, (void)why;
+    end(arg, KUBE_EXISTS, NULL);
+}
+
 static void on_problem(void *arg, enum kube_outcome outcome, const char *message,
                        int64_t retry_in) {
     (void)retry_in;
@@ -101,6 +112,24 @@ struct confirm *confirm_new(struct kube_client *client, const struct cluster *cl
                                                              .page = page,
                                                              .synced = on_synced,
                                                              .problem = on_problem,
+                                                             .arg = c});
+    return c;
+}
+
+struct confirm *confirm_new_none(struct kube_client *client, const struct kind *kind, int page,
+                                 confirm_fn *fn, void *arg) {
+    struct confirm *c = xnew(struct confirm);
+    c->client = client;
+    c->listed = store_new(kind, client->pool);
+    c->fn = fn;
+    c->arg = arg;
+    c->timer = loop_timer_new(client->loop, on_timer, c);
+    c->reflector = reflector_new(client, c->listed,
+                                 &(struct reflector_options){.once = true,
+                                                             .page = page,
+                                                             .synced = on_counted,
+                                                             .problem = on_problem,
+                                                             .unread = on_unread,
                                                              .arg = c});
     return c;
 }

@@ -695,6 +695,13 @@ void reflector_hurry(struct reflector *r) {
     }
 }
 
+void reflector_retry(struct reflector *r) {
+    if (r->state != R_PAUSE || !r->troubled)
+        return;
+    r->backoff = 0;
+    loop_timer_set(r->timer, 0);
+}
+
 void reflector_free(struct reflector *r) {
     if (!r)
         return;

@@ -81,6 +81,8 @@ struct reflector *reflector_new(struct kube_client *client, struct store *store,
 /* Something has changed, we know it: when watching is forbidden, the next list comes soon. Whoever
  * writes a lot is answered by a few lists. */
 void reflector_hurry(struct reflector *r);
+/* What it was refused for is no longer so, we know it: one that pauses tries again now. */
+void reflector_retry(struct reflector *r);
 /* What it brought stays in the store; store_drop_scope() afterwards removes it. */
 void reflector_free(struct reflector *r);
 struct reflector_stats reflector_stats(const struct reflector *r);

@@ -319,7 +319,8 @@ static void nobody_gets_a_slot_while_nodes_cannot_be_watched(void **state) {
     assert_string_equal(slots(f), "w0 drained");
 }
 
-static void add_definitions(struct fixture *f) {
+static void add_kinds(struct fixture *f) {
+    pace_catch_up(f->s.pace);
     for (const struct own_resource *r = own_resources; r->kind; r++) {
         _cleanup_str_ struct str json = STR_INIT;
         struct jsonw w;
@@ -328,7 +329,91 @@ static void add_definitions(struct fixture *f) {
         sim_ask(&f->s.sim, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
                 str_get(&json));
     }
+    drain_site_pass(&f->s, MSEC(500)); /* until they are served */
+}
+
+static void add_definitions(struct fixture *f) {
+    add_kinds(f);
     drain_site_pass(&f->s, SEC(5));
+}
+
+static void ask_to_go(struct fixture *f, uint64_t ticket) {
+    controller_ask(f->c[0], &(struct fleetlock_question){.ticket = ticket,
+                                                         .api = FLEETLOCK_PRE_REBOOT,
+                                                         .node = "w0",
+                                                         .group = "default",
+                                                         .id = "w0",
+                                                         .peer = "192.0.2.1:4711"});
+}
+
+#define NOBODY_GOES                                                                                \
+    "{'apiVersion':'slipway.dev/v1alpha1','kind':'Policy','metadata':{'name':'default'},"          \
+    "'spec':{'nodeSelector':{},'maxUnavailable':0,'fleetlock':{'groups':['workers']}}}"
+
+/* The watch of their kind was refused for so long that it pauses for half a minute: the built-in
+ * policy does not act meanwhile, and whoever asks makes it known that it is there. */
+static void a_policy_that_comes_with_its_kind_holds_at_once(void **state) {
+    struct fixture *f = *state;
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(200));
+    add_kinds(f);
+    site_post(&f->s, "/apis/slipway.dev/v1alpha1/policies", NOBODY_GOES);
+    ask_to_go(f, 1);
+    drain_site_pass(&f->s, SEC(1));
+    assert_int_equal(f->replies, 1);
+    drain_site_pass(&f->s, SEC(2));
+    assert_string_equal(slots(f), "");
+    assert_false(is_cordoned(f, "w0"));
+    const json_t *policy = read_now(f, "/apis/slipway.dev/v1alpha1/policies/default");
+    assert_non_null(strstr(sim_str(policy, "metadata.finalizers.0"), "slipway.dev/policy"));
+    drain_site_pass(&f->s, SEC(120));
+    assert_string_equal(slots(f), "");
+}
+
+/* Without one the built-in policy goes on, with the kinds and without. */
+static void without_a_policy_the_first_one_goes(void **state) {
+    struct fixture *f = *state;
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(200));
+    add_kinds(f);
+    ask_to_go(f, 1);
+    drain_site_pass(&f->s, SEC(5));
+    assert_int_equal(f->replies, 1);
+    assert_non_null(strstr(slots(f), "w0 "));
+}
+
+/* Of a Maintenance nobody knows whose slot it takes before the Policies were read, and a Rollout
+ * makes none. */
+static void a_maintenance_waits_for_the_policies(void **state) {
+    struct fixture *f = *state;
+    begin(f, 0);
+    drain_site_pass(&f->s, SEC(200));
+    kube_fault_add(f->s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_STATUS,
+                                                         .code = 404,
+                                                         .path = "v1alpha1/policies"});
+    add_kinds(f);
+    site_post(&f->s, "/apis/slipway.dev/v1alpha1/policies", NOBODY_GOES);
+    site_post(&f->s, "/apis/slipway.dev/v1alpha1/maintenances",
+              "{'apiVersion':'slipway.dev/v1alpha1','kind':'Maintenance','metadata':{'name':'m'},"
+              "'spec':{'node':'w0','operation':'Drain'}}");
+    site_post(&f->s, "/apis/slipway.dev/v1alpha1/rollouts",
+              "{'apiVersion':'slipway.dev/v1alpha1','kind':'Rollout','metadata':{'name':'r'},"
+              "'spec':{'nodes':['w1'],'operation':'Reboot','executor':{'sim':{}}}}");
+    drain_site_pass(&f->s, SEC(120));
+    const json_t *r = read_now(f, "/apis/slipway.dev/v1alpha1/rollouts/r");
+    assert_string_equal(sim_str(r, "status.phase"), "");
+    assert_string_equal(slots(f), "");
+    assert_false(is_cordoned(f, "w0"));
+    const json_t *m = read_now(f, "/apis/slipway.dev/v1alpha1/maintenances/m");
+    assert_string_equal(sim_str(m, "status.blocker.code"), "PolicyUnclear");
+    assert_non_null(strstr(sim_str(m, "status.blocker.message"), "have not been read yet"));
+    kube_fault_clear(f->s.fault);
+    drain_site_pass(&f->s, SEC(120));
+    assert_string_equal(slots(f), "");
+    r = read_now(f, "/apis/slipway.dev/v1alpha1/rollouts/r");
+    assert_string_not_equal(sim_str(r, "status.phase"), "");
+    m = read_now(f, "/apis/slipway.dev/v1alpha1/maintenances/m");
+    assert_string_equal(sim_str(m, "status.blocker.code"), "MaxUnavailableReached");
 }
 
 /* The keeper that was asked is replaced with each change: the next one has only what is left of the
@@ -376,6 +461,9 @@ int main(void) {
         CONTROLLER_TEST(a_listener_that_cannot_be_had_is_an_error),
         CONTROLLER_TEST(a_server_that_is_away_for_a_while),
         CONTROLLER_TEST(nobody_gets_a_slot_while_nodes_cannot_be_watched),
+        CONTROLLER_TEST(a_policy_that_comes_with_its_kind_holds_at_once),
+        CONTROLLER_TEST(without_a_policy_the_first_one_goes),
+        CONTROLLER_TEST(a_maintenance_waits_for_the_policies),
         CONTROLLER_TEST(whoever_asks_waits_no_longer_when_the_policy_is_edited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "model/own.h"
+
 struct fixture {
     struct drain_site s;
     struct cluster cluster;
@@ -143,6 +145,31 @@ static void trouble_is_told_once(void **state) {
     done(&f);
 }
 
+static void count(struct fixture *f, const struct kind *kind) {
+    f->calls = 0;
+    f->confirm = confirm_new_none(&f->s.client, kind, 1, on_done, f);
+    drain_site_pass(&f->s, SEC(2));
+    assert_int_equal(f->calls, 1);
+}
+
+static void whether_there_is_any(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    count(&f, &kind_policy);
+    assert_int_equal(f.outcome, KUBE_NOT_FOUND); /* the server does not have them */
+    count(&f, &kind_pdb);
+    assert_int_equal(f.outcome, KUBE_OK);
+    site_budget(&f.s, "a", "'maxUnavailable':1");
+    count(&f, &kind_pdb);
+    assert_int_equal(f.outcome, KUBE_EXISTS);
+    assert_int_equal(store_len(f.cluster.budgets), 0);
+    kube_fault_add(f.s.fault, &(struct kube_fault_rule){.kind = KUBE_FAULT_STATUS, .code = 503});
+    count(&f, &kind_pdb);
+    assert_int_equal(f.outcome, KUBE_SERVER_ERROR);
+    done(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_not_known_comes_in),
@@ -150,6 +177,7 @@ int main(void) {
         cmocka_unit_test(of_a_node_that_is_not_watched),
         cmocka_unit_test(an_older_list_changes_nothing),
         cmocka_unit_test(trouble_is_told_once),
+        cmocka_unit_test(whether_there_is_any),
     };
     return cmocka_run_group_tests_name("exec/confirm", tests, NULL, NULL);
 }

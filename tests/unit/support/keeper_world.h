@@ -91,6 +91,7 @@ struct kw {
     bool hold_minor;    /* Events and conditions are not answered */
     bool looks;         /* rollouts look at pods before it is a node's turn */
     const char *unseen; /* "w1 w2": nodes whose pods are not known to them; NULL: none */
+    bool policies;      /* a list of the Policies finds some */
     size_t rounds;
     uint64_t pods; /* made so far */
     /* Faults: the next so many calls of that verb and kind. */
@@ -716,6 +717,10 @@ static inline void kw_do(struct kw *w, struct kw_call *c) {
         break;
     default:
         c->outcome = KUBE_OK;
+        if (c->a.kind == &kind_policy) {
+            c->outcome = w->policies ? KUBE_EXISTS : KUBE_NOT_FOUND;
+            break;
+        }
         c->doc = kw_list_pods(w, c->a.name);
         snprintf(c->version, sizeof c->version, "%llu", (unsigned long long)w->version);
     }
