@@ -154,7 +154,8 @@ static const char *on_unclear(void *arg, const struct maintenance *m) {
 
 static const char *on_unfit(void *arg, const struct maintenance *m) {
     const struct core *c = arg;
-    return operators_refuse(!c->opts.no_commands, !c->opts.no_hooks, m->executor);
+    return operators_refuse(!c->opts.no_commands, !c->opts.no_hooks, m,
+                            cluster_node(&c->cluster, m->node));
 }
 
 static void on_replaced(void *arg, const struct keeper *k) {

@@ -10,6 +10,7 @@
 #include "base/timefmt.h"
 #include "base/vec.h"
 #include "controller/hook.h"
+#include "engine/keeper.h"
 #include "net/child.h"
 
 enum { OUTPUT_MAX = 64 << 10 };
@@ -153,7 +154,7 @@ static void ask_machine(struct work *w, const struct maintenance *m) {
     jsonw_end(&j);
     jsonw_begin(&j, '{');
     jsonw_kstr(&j, "op", "add");
-    jsonw_kstr(&j, "path", "/metadata/annotations/sim.slipway.dev~1do");
+    jsonw_kstr(&j, "path", "/metadata/annotations/sim.slipway.dev~1do"); /* SIM_DO */
     jsonw_kstr(&j, "value", what);
     jsonw_end(&j);
     jsonw_end(&j);
@@ -198,11 +199,24 @@ static void on_later(void *arg) {
     over(w, w->failure);
 }
 
-const char *operators_refuse(bool commands, bool hooks, const struct own_executor *e) {
-    if (e && e->exec && !commands)
+/* Not every server holds objects against the expressions of their schema. */
+const char *operators_refuse(bool commands, bool hooks, const struct maintenance *m,
+                             const struct node *node) {
+    const struct own_executor *e = m->executor;
+    bool drains = str_same(m->operation, operation_word(OPERATION_DRAIN));
+    int named = e ? e->fleetlock + e->sim + (e->exec != NULL) + (e->http != NULL) : 0;
+    if (!named)
+        return drains ? NULL : "nobody is there who could do that: spec.executor names nobody";
+    if (named > 1)
+        return "more than one could do that: spec.executor names several";
+    if (e->fleetlock && !str_same(m->operation, operation_word(OPERATION_REBOOT)))
+        return "FleetLock clients do nothing but reboot";
+    if (e->exec && !commands)
         return "commands are not allowed: the controller was begun without --allow-commands";
-    if (e && e->http && !hooks)
+    if (e->http && !hooks)
         return "services are not asked: the controller was begun without --allow-hooks";
+    if (e->sim && node && !map_has(node->meta.annotations, SIM_MACHINE))
+        return "the node is no machine of the simulator, which have the annotation " SIM_MACHINE;
     return NULL;
 }
 
@@ -214,7 +228,7 @@ void operators_begin(struct operators *o, const struct maintenance *m) {
     log_info(o->opts.log, "maintenance %s: %s of node %s begins", m->meta.name, m->operation,
              m->node);
     const struct own_executor *e = m->executor;
-    const char *refused = operators_refuse(o->opts.commands, o->opts.hooks, e);
+    const char *refused = operators_refuse(o->opts.commands, o->opts.hooks, m, NULL);
     if (refused)
         w->failure = xstrdup(refused);
     else if (e && e->exec)
@@ -224,7 +238,7 @@ void operators_begin(struct operators *o, const struct maintenance *m) {
     else if (e && e->sim)
         ask_machine(w, m);
     else
-        w->failure = xstrdup("nobody is there who could do that");
+        w->failure = xstrdup("nobody has to do anything for that");
     if (!w->failure)
         return;
     w->later = loop_timer_new(o->client->loop, on_later, w);

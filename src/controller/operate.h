@@ -31,8 +31,10 @@ struct operators *operators_new(struct kube_client *client, const struct operato
 /* Commands that run are killed, and no end is told any more. Takes NULL. */
 void operators_free(struct operators *o);
 
-/* Why nobody would carry it out, with what is allowed; NULL: somebody would. */
-const char *operators_refuse(bool commands, bool hooks, const struct own_executor *e);
+/* Why nobody would carry it out, with what is allowed; NULL: somebody would. `node`: its own; NULL:
+ * it is not known, and not looked at. */
+const char *operators_refuse(bool commands, bool hooks, const struct maintenance *m,
+                             const struct node *node);
 
 void operators_begin(struct operators *o, const struct maintenance *m);
 /* How many were begun, and have not ended. */

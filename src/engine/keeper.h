@@ -29,6 +29,10 @@
  * it is taken back with the cordon, and only where it was ours. */
 #define AUTOSCALER_MARK "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 #define KEEPER_KEPT     "slipway.dev/scale-down-disabled"
+/* The simulator's (sim/fleet/machine.h): there is a machine behind that Node, and what it is told
+ * to do, which it takes away when it has done it. */
+#define SIM_MACHINE "sim.slipway.dev/machine"
+#define SIM_DO      "sim.slipway.dev/do"
 /* Of its ConfigMaps, by which they are watched. */
 #define SLOTS_LABEL "slipway.dev/slots"
 #define SLOTS_KEY   "slots"          /* in their data */

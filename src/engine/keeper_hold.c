@@ -369,7 +369,7 @@ bool keeper_holds_change(struct keeper *k, struct slots *s, struct arena *arena)
 struct marks {
     struct {
         const char *key, *value;
-    } list[3];
+    } list[4];
     size_t n;
 };
 
@@ -432,6 +432,13 @@ static void give_to_autoscaler(const struct node *node, const char *id, struct m
     mark(m, KEEPER_KEPT, NULL);
 }
 
+/* What no machine has done by now is not done any more: the node is in service. */
+static void call_off(const struct node *node, struct marks *m) {
+    const char *what = map_get(node->meta.annotations, SIM_DO);
+    if (str_same(what, "reboot") || str_same(what, "off"))
+        mark(m, SIM_DO, NULL);
+}
+
 /* NULL: there is nothing to write, or it may not be: see the problem. */
 static char *cordon_patch(struct keeper *k, struct hold *h, const struct node *node,
                           const struct slot *slot) {
@@ -471,6 +478,7 @@ static char *release_patch(struct keeper *k, struct hold *h, const struct node *
     if (k->opts.seed_marks && !str_same(map_get(node->meta.annotations, SEED_MARK), SEED_READY))
         mark(&marks, SEED_MARK, SEED_READY);
     give_to_autoscaler(node, h->id, &marks);
+    call_off(node, &marks);
     if (change != CORDON_WRITE && !marks.n)
         return NULL;
     if (change != CORDON_WRITE)

@@ -416,6 +416,45 @@ static void a_maintenance_waits_for_the_policies(void **state) {
     assert_string_equal(sim_str(m, "status.blocker.code"), "MaxUnavailableReached");
 }
 
+/* "Pending ExecutorRefused": of a Maintenance. Valid until the next call. */
+static const char *standing_of(struct fixture *f, const char *name) {
+    static char text[128];
+    _cleanup_free_ char *target = xasprintf("/apis/slipway.dev/v1alpha1/maintenances/%s", name);
+    const json_t *m = read_now(f, target);
+    (void)snprintf(text, sizeof text, "%s %s", sim_str(m, "status.phase"),
+                   sim_str(m, "status.blocker.code"));
+    return text;
+}
+
+static void make_maintenance(struct fixture *f, const char *name, const char *node,
+                             const char *rest) {
+    _cleanup_free_ char *json =
+        xasprintf("{'apiVersion':'slipway.dev/v1alpha1','kind':'Maintenance','metadata':{'name':"
+                  "'%s'},'spec':{'node':'%s',%s}}",
+                  name, node, rest);
+    site_post(&f->s, "/apis/slipway.dev/v1alpha1/maintenances", json);
+}
+
+/* This server does not look at expressions. */
+static void what_nobody_could_carry_out_is_not_begun(void **state) {
+    struct fixture *f = *state;
+    add_definitions(f);
+    site_patch(&f->s, "/api/v1/nodes/w1",
+               "{'metadata':{'annotations':{'sim.slipway.dev/machine':null}}}");
+    begin(f, 0);
+    make_maintenance(f, "a", "w0", "'operation':'Reboot'");
+    make_maintenance(f, "b", "w1", "'operation':'Reboot','executor':{'sim':{}}");
+    drain_site_pass(&f->s, SEC(60));
+    assert_string_equal(slots(f), "");
+    assert_string_equal(standing_of(f, "a"), "Pending ExecutorRefused");
+    assert_string_equal(standing_of(f, "b"), "Pending ExecutorRefused");
+    assert_false(is_cordoned(f, "w0"));
+    make_maintenance(f, "c", "w2", "'operation':'Drain'");
+    drain_site_pass(&f->s, SEC(60));
+    assert_true(is_cordoned(f, "w2"));
+    assert_false(is_cordoned(f, "w1"));
+}
+
 /* The keeper that was asked is replaced with each change: the next one has only what is left of the
  * second. */
 static void whoever_asks_waits_no_longer_when_the_policy_is_edited(void **state) {
@@ -464,6 +503,7 @@ int main(void) {
         CONTROLLER_TEST(a_policy_that_comes_with_its_kind_holds_at_once),
         CONTROLLER_TEST(without_a_policy_the_first_one_goes),
         CONTROLLER_TEST(a_maintenance_waits_for_the_policies),
+        CONTROLLER_TEST(what_nobody_could_carry_out_is_not_begun),
         CONTROLLER_TEST(whoever_asks_waits_no_longer_when_the_policy_is_edited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,7 +263,46 @@ static void commands_that_are_not_allowed(void **state) {
 static void nobody_is_there(void **state) {
     struct fixture *f = *state;
     start(f, "Reboot", "{}");
-    assert_string_equal(end_of(f), "nobody is there who could do that");
+    assert_string_equal(end_of(f), "nobody is there who could do that: spec.executor names nobody");
+}
+
+/* What operators_refuse() says of a Maintenance, of a node with that annotation; "": nothing. */
+static const char *refusal(struct fixture *f, const char *spec, const char *annotation) {
+    _cleanup_free_ char *text = xasprintf("{\"metadata\":{\"name\":\"m1\"},\"spec\":{%s}}", spec),
+                        *there = xasprintf(
+                            "{\"metadata\":{\"name\":\"w1\",\"annotations\":{\"%s\":\"\"}}}",
+                            annotation);
+    json_t *doc = json_loads(text, 0, NULL), *node_doc = json_loads(there, 0, NULL);
+    assert_non_null(doc);
+    struct object *m = kw_decode(f->pool, &kind_maintenance, doc),
+                  *node = kw_decode(f->pool, &kind_node, node_doc);
+    json_decref(doc);
+    json_decref(node_doc);
+    const char *why =
+        operators_refuse(true, true, (const struct maintenance *)m, (const struct node *)node);
+    object_free(&kind_maintenance, f->pool, m);
+    object_free(&kind_node, f->pool, node);
+    return strna(why);
+}
+
+#define REBOOT_BY(executor) "\"operation\":\"Reboot\",\"executor\":{" executor "}"
+
+/* Before anybody is drained for nothing. */
+static void what_nobody_could_do_is_refused(void **state) {
+    struct fixture *f = *state;
+    assert_string_equal(refusal(f, "\"operation\":\"Drain\"", "a"), "");
+    assert_non_null(strstr(refusal(f, "\"operation\":\"Reboot\"", "a"), "names nobody"));
+    assert_non_null(strstr(refusal(f, "\"operation\":\"Shutdown\"", "a"), "names nobody"));
+    assert_non_null(strstr(refusal(f, REBOOT_BY(""), "a"), "names nobody"));
+    assert_non_null(
+        strstr(refusal(f, REBOOT_BY("\"sim\":{},\"fleetlock\":{}"), SIM_MACHINE), "several"));
+    assert_string_equal(refusal(f, REBOOT_BY("\"fleetlock\":{}"), "a"), "");
+    assert_non_null(
+        strstr(refusal(f, "\"operation\":\"Shutdown\",\"executor\":{\"fleetlock\":{}}", "a"),
+               "FleetLock"));
+    assert_non_null(
+        strstr(refusal(f, REBOOT_BY("\"sim\":{}"), "a"), "no machine of the simulator"));
+    assert_string_equal(refusal(f, REBOOT_BY("\"sim\":{}"), SIM_MACHINE), "");
 }
 
 static void what_is_not_begun_when_it_is_over(void **state) {
@@ -327,6 +366,7 @@ int main(void) {
         REAL_TEST(one_that_runs_when_it_is_over),
         VIRTUAL_TEST(commands_that_are_not_allowed),
         VIRTUAL_TEST(nobody_is_there),
+        VIRTUAL_TEST(what_nobody_could_do_is_refused),
         VIRTUAL_TEST(what_is_not_begun_when_it_is_over),
         VIRTUAL_TEST(the_machine_of_the_simulator),
         VIRTUAL_TEST(a_machine_that_cannot_be_asked),

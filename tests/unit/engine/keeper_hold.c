@@ -315,6 +315,28 @@ static void the_autoscaler_is_told_to_leave_it_alone(void **state) {
     assert_string_equal(autoscaler(w, "w1"), "- -");
 }
 
+/* Nobody does later what no machine has done while the node was out. */
+static void what_a_machine_was_told_is_called_off(void **state) {
+    static const char *const words[][2] = {{"reboot", ""}, {"off", ""}, {"on", "on"}};
+    struct kw *w = *state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (i) {
+            kw_done(w);
+            kw_init(w, 1);
+        }
+        granted(w);
+        kw_edit(w, &kind_node, NULL, "w1", "{'metadata':{'annotations':{'" SIM_DO "':'%s'}}}",
+                words[i][0]);
+        kw_set_time(w, w->now.mono + SEC(30));
+        kw_reboot(w, "w1", 2);
+        kw_pass(w, SEC(5));
+        assert_slots(w, "");
+        const char *left = json_string_value(json_object_get(
+            dw_at(kw_doc(w, &kind_node, NULL, "w1"), "metadata.annotations"), SIM_DO));
+        assert_string_equal(strna(left), words[i][1]);
+    }
+}
+
 /* What somebody has said before stays, and so does what somebody says meanwhile. */
 static void what_others_have_told_the_autoscaler_stays(void **state) {
     static const struct {
@@ -491,6 +513,7 @@ int main(void) {
         KEEPER_TEST(cordons_of_others_are_not),
         KEEPER_TEST(what_others_hold_stays_cordoned),
         KEEPER_TEST(the_autoscaler_is_told_to_leave_it_alone),
+        KEEPER_TEST(what_a_machine_was_told_is_called_off),
         KEEPER_TEST(what_others_have_told_the_autoscaler_stays),
         KEEPER_TEST(what_the_autoscaler_was_told_is_not_left_behind),
         KEEPER_TEST(the_marks_of_the_seed_are_kept),
