@@ -17,6 +17,8 @@ enum {
     READ_GAP_MS = 2,     /* between two reads of the record: those who wait share them */
     RETRY_FIRST_MS = 20, /* after a write that did not succeed */
     RETRY_MAX_MS = 5000,
+    REFUSED_S = 10, /* writes must have failed for so long before somebody is told: time for a new
+                     * connection, and for another API server to take over */
 };
 
 /* --- small things that all files need --- */
@@ -157,7 +159,7 @@ const struct slots *keeper_slots(const struct keeper *k) {
 }
 
 const char *keeper_refused(const struct keeper *k) {
-    return k->refused;
+    return k->refused && k->now.mono - k->refused_at >= SEC(REFUSED_S) ? k->refused : NULL;
 }
 
 const char *keeper_trouble(const struct keeper *k) {
@@ -583,6 +585,8 @@ static void write_answer(struct keeper *k, const struct answer *a) {
     }
     if (a->outcome != KUBE_CONFLICT && a->outcome != KUBE_EXISTS) {
         str_replace(&k->trouble, a->message);
+        if (!k->refused)
+            k->refused_at = k->now.mono;
         free(k->refused);
         k->refused =
             xasprintf("the ConfigMap %s/%s cannot be written: %s", k->opts.ns, k->map, a->message);

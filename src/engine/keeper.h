@@ -205,7 +205,7 @@ int64_t keeper_next(const struct keeper *k);
 /* The newest that is known; NULL: nothing is, or it cannot be read. Valid until the next call. */
 const struct slots *keeper_slots(const struct keeper *k);
 /* Why what is to be in the record cannot be written, so that nobody gets a slot; NULL: it can, or
- * nothing is. */
+ * nothing is, or it has not lasted yet: a write that fails is tried again at once. */
 const char *keeper_refused(const struct keeper *k);
 /* Why the record cannot be read; NULL: it can. Nothing is done for the policy meanwhile. */
 const char *keeper_trouble(const struct keeper *k);

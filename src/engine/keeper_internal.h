@@ -209,8 +209,9 @@ struct keeper {
     uint64_t lead_after; /* the read of the record after which the one that leads acts */
     int64_t write_at;    /* monotonic: not before */
     unsigned write_tries;
-    char *trouble; /* why the last of these failed */
-    char *refused; /* why the record cannot be written; NULL: it can, or need not be */
+    char *trouble;      /* why the last of these failed */
+    char *refused;      /* why the record cannot be written; NULL: it can, or need not be */
+    int64_t refused_at; /* monotonic: since when */
     struct census census;
     bool census_known;
     bool lost;    /* the record was deleted: it is written again, as it was */
