@@ -184,7 +184,7 @@ static void look_for_left_behind(struct doctor *d) {
     int64_t now = session_now(&d->session);
     if (!d->nodes)
         return;
-    survey_take(d->nodes, d->pods, d->by_node, d->pdbs, NULL, NULL, now, &d->arena, &survey);
+    survey_take(d->nodes, d->pods, d->by_node, d->pdbs, NULL, NULL, NULL, now, &d->arena, &survey);
     survey_sum(&survey, &d->arena, &sum);
     for (size_t i = 0; i < sum.n_left; i++) {
         _cleanup_str_ struct str text = STR_INIT, hint = STR_INIT;

@@ -136,7 +136,12 @@ static void ask_checks(struct status_run *r, int64_t now, struct arena *arena, s
 
 static void take(struct status_run *r, struct arena *arena, struct survey *out) {
     int64_t now = session_now(&r->session);
-    survey_take(r->nodes, r->pods, r->by_node, r->pdbs, wanted, r, now, arena, out);
+    struct budget_stores sets = {r->replica_sets, r->stateful_sets};
+    struct budget_owners owners;
+    budget_owners_init(&owners, r->pdbs, budget_look_stores, &sets);
+    survey_take(r->nodes, r->pods, r->by_node, r->pdbs, r->no_owners ? NULL : &owners, wanted, r,
+                now, arena, out);
+    budget_owners_done(&owners);
     if (!r->no_locks)
         survey_locks(out, r->locks);
     if (!r->no_owners)

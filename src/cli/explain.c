@@ -14,7 +14,9 @@ static const char *const found[BLOCKER_CODES] = {
                               "eviction with 500",
     [BLOCKER_PDB_UNSATISFIABLE] =
         "maxUnavailable is 0 or minAvailable 100%, or the budget's status says that it needs as "
-        "many healthy pods (desiredHealthy) as there are in all (expectedPods)",
+        "many healthy pods (desiredHealthy) as there are in all (expectedPods). Where minAvailable "
+        "is a number, these are the pods that exist: what their StatefulSets and ReplicaSets want "
+        "counts then, and as long as that is not known, whether all of them are healthy",
     [BLOCKER_PDB_SYNC_FAILED] = "the budget's condition DisruptionAllowed has the reason "
                                 "SyncFailed",
     [BLOCKER_PDB_NO_BUDGET] =

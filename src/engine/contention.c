@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/budget.h"
 #include "engine/guard.h"
 #include "engine/podrole.h"
 
@@ -45,8 +44,9 @@ static void wants_done(struct htab *wants) {
     htab_done(wants);
 }
 
-void contention_init(struct contention *c, struct cluster *cluster) {
+void contention_init(struct contention *c, struct cluster *cluster, struct budget_owners *owners) {
     c->cluster = cluster;
+    c->owners = owners;
     htab_init(&c->wants, &want_ops);
 }
 
@@ -81,12 +81,12 @@ void contention_add(struct contention *c, const char *node) {
     count(c->cluster, node, &c->wants);
 }
 
-static bool is_hopeless(struct cluster *cluster, const char *node) {
+static bool is_hopeless(const struct contention *c, const char *node) {
     const struct pdb *const *pdbs;
     const struct pod *pod;
     size_t i = 0, n;
-    while ((pod = next_asked(cluster, node, &i, &pdbs, &n))) {
-        enum budget_verdict v = budget_for_pod(pod, pdbs, n);
+    while ((pod = next_asked(c->cluster, node, &i, &pdbs, &n))) {
+        enum budget_verdict v = budget_for_pod(pod, pdbs, n, c->owners);
         if (v == BUDGET_NEVER && guard_of_pod(pod, pdbs, n))
             continue; /* its operator lets go */
         if (v == BUDGET_NEVER || v == BUDGET_MULTIPLE || v == BUDGET_FAILED)
@@ -110,5 +110,5 @@ unsigned contention_of(const struct contention *c, const char *node, bool evicts
             in_the_way += m->pods - free_now;
     }
     wants_done(&mine);
-    return in_the_way + (evicts && is_hopeless(c->cluster, node) ? CONTENTION_HOPELESS : 0);
+    return in_the_way + (evicts && is_hopeless(c, node) ? CONTENTION_HOPELESS : 0);
 }

@@ -10,17 +10,19 @@
 #define ENGINE_CONTENTION_H
 
 #include "base/htab.h"
+#include "engine/budget.h"
 #include "engine/cluster.h"
 
 struct contention {
     struct cluster *cluster;
-    struct htab wants; /* of each budget */
+    struct budget_owners *owners; /* NULL: not known */
+    struct htab wants;            /* of each budget */
 };
 
 /* One of its pods can never be evicted: it would keep its place for ever. */
 #define CONTENTION_HOPELESS (1u << 20)
 
-void contention_init(struct contention *c, struct cluster *cluster);
+void contention_init(struct contention *c, struct cluster *cluster, struct budget_owners *owners);
 void contention_done(struct contention *c);
 void contention_add(struct contention *c, const char *node);
 /* How many of its pods would have to wait for budgets that the nodes on their way out use up; with

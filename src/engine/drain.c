@@ -141,6 +141,7 @@ struct drain *drain_new(const struct drain_opts *opts, struct cluster *cluster,
     htab_init(&d->by_name, &node_ops);
     htab_init(&d->pods, &pod_ops);
     drain_requests_init(d);
+    budget_owners_init(&d->budget_owners, cluster->pdbs, budget_look_cluster, cluster);
     htab_init(&d->ledgers, &ledger_ops);
     if (opts->surge && opts->dry_run == DRY_RUN_NONE)
         d->surge = surge_new(cluster, opts->holder.id, &cluster->actions);
@@ -194,6 +195,7 @@ void drain_free(struct drain *d) {
     vec_done(&d->batches);
     htab_done(&d->by_name);
     drain_requests_done(d);
+    budget_owners_done(&d->budget_owners);
     drain_budgets_done(d);
     htab_done(&d->ledgers);
     htab_done(&d->pods);
@@ -480,6 +482,7 @@ void drain_step(struct drain *d, struct now now, struct actions *out) {
     d->now = now;
     d->out = out;
     d->next = INT64_MAX;
+    budget_owners_forget(&d->budget_owners);
     d->surge_stirred |= d->surge_due <= now.mono;
     wake_nodes(d);
     drain_admit(d);

@@ -125,7 +125,7 @@ static void fill(struct drain *d, unsigned limit, unsigned *out) {
     struct contention wants;
     struct zones zones = VEC_INIT;
     struct dnode *n;
-    contention_init(&wants, d->cluster);
+    contention_init(&wants, d->cluster, &d->budget_owners);
     for (size_t i = 0; i < d->nodes.len; i++)
         if (is_out(d->nodes.p[i])) {
             contention_add(&wants, d->nodes.p[i]->pub.name);

@@ -170,7 +170,7 @@ struct budget_say drain_budget(struct drain *d, const struct pod *pod) {
     if (!n)
         return go;
     struct ledger *l = drain_ledger(d, &pdbs[0]->meta);
-    enum budget_verdict verdict = budget_for_pod(pod, pdbs, n);
+    enum budget_verdict verdict = budget_for_pod(pod, pdbs, n, &d->budget_owners);
     const struct guard *guard = budget_holds(verdict) ? guard_of(pdbs[0], pod) : NULL;
     if (guard) {
         struct budget_say wait = must_wait(d, l, guard->code, pdbs[0]);

@@ -343,9 +343,11 @@ void drain_pods_act(struct drain *d) {
         if (!n->act || n->dropped)
             continue;
         if (n->pub.phase == DRAIN_EVICTING && (n->held || d->opts.dry_run)) {
+            uint64_t misses = d->cluster->misses;
             d->at = n;
             more = act_on(d, n);
             d->at = NULL;
+            n->unread |= misses != d->cluster->misses; /* owners of its pods */
             n->touched = true;
         }
         n->act = !more; /* those after it have not been looked at, either */

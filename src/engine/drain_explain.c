@@ -44,7 +44,7 @@ static bool add_troubles(struct drain *d, const struct pdb *pdb, struct str *out
 
 static void work_out(struct drain *d, struct explained *e, const struct pdb *pdb, bool lasts) {
     _cleanup_str_ struct str words = STR_INIT;
-    budget_explain(pdb, &words);
+    budget_explain(pdb, &d->budget_owners, &words);
     size_t arithmetic = words.len;
     e->look_at = INT64_MAX;
     if (!lasts) { /* the arithmetic says it all */

@@ -6,6 +6,7 @@
 #include "base/prng.h"
 #include "base/str.h"
 #include "base/timefmt.h"
+#include "engine/budget.h"
 #include "engine/drain.h"
 #include "engine/filter.h"
 #include "engine/reason.h"
@@ -199,6 +200,7 @@ struct drain {
     struct rules *own_rules;
     struct cluster *cluster;
     struct surge *surge;
+    struct budget_owners budget_owners; /* within a step */
     drain_note_fn *note;
     void *arg;
     VEC(struct dnode *) nodes;

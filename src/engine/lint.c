@@ -274,7 +274,7 @@ static enum lint_cause never_cause(const struct pdb *pdb) {
 static void look_at_budgets(struct linting *l, const struct pod *pod, const struct pdb *const *pdbs,
                             size_t n) {
     enum lint_cause cause;
-    enum budget_verdict verdict = budget_for_pod(pod, pdbs, n);
+    enum budget_verdict verdict = budget_for_pod(pod, pdbs, n, &l->budget_owners);
     if (budget_holds(verdict) && guard_of_pod(pod, pdbs, n)) {
         lint_note(l, LINT_GUARD, pdbs[0], pod, pdbs, n);
         return;
@@ -603,6 +603,8 @@ void lint_make(const struct lint_input *in, struct arena *arena, struct lint *ou
     htab_init(&l.buckets, &bucket_ops);
     htab_init(&l.selected, &pointer_ops);
     htab_init(&l.unmade, &pointer_ops);
+    l.sets = (struct budget_stores){in->replica_sets, in->stateful_sets};
+    budget_owners_init(&l.budget_owners, in->pdbs, budget_look_stores, &l.sets);
     for (uint32_t i = 0; (obj = store_next(in->pods, &i));)
         look_at_pod(&l, (const struct pod *)obj);
     look_at_lost_nodes(&l);
@@ -627,4 +629,5 @@ void lint_make(const struct lint_input *in, struct arena *arena, struct lint *ou
     htab_done(&l.selected);
     htab_done(&l.unmade);
     rules_free(l.rules);
+    budget_owners_done(&l.budget_owners);
 }

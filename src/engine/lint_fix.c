@@ -149,6 +149,13 @@ static void tell_short(struct telling *t) {
             arena_printf(t->arena, "slipway why %s/%s", shell(t, sick->meta.ns),
                          shell(t, sick->meta.name)),
             NULL);
+    else if (budget_unmade(pdb, &t->l->budget_owners) > 0 && t->b->owner.resource)
+        fix(t, WHY_RISK_NONE,
+            arena_printf(t->arena, "find out why %s %s has not made all its pods", t->b->owner.kind,
+                         t->b->owner.name),
+            arena_printf(t->arena, "kubectl -n %s describe %s %s", shell(t, t->f->ns),
+                         t->b->owner.resource, shell(t, t->b->owner.name)),
+            NULL);
     struct remedies remedies;
     remedy_allow_now(t->arena, pdb, &remedies);
     use_remedies(t, &remedies);
@@ -219,7 +226,7 @@ static void tell_overlap(struct telling *t) {
     size_t others = 0;
     for (size_t i = 0; i < b->n_pdbs; i++) {
         str_addf(&names, "%s%s", i ? "," : "", strna(b->pdbs[i]->meta.name));
-        if (budget_better(b->pdbs[i], kept))
+        if (budget_better(b->pdbs[i], kept, &t->l->budget_owners))
             kept = b->pdbs[i];
     }
     for (size_t i = 0; i < b->n_pdbs; i++) {
@@ -254,7 +261,7 @@ static void tell_budget(struct telling *t) {
     const struct pdb *pdb = t->b->pdbs[0];
     _cleanup_str_ struct str text = STR_INIT;
     name(t, kind_pdb.name, pdb->meta.ns, pdb->meta.name);
-    budget_explain(pdb, &text);
+    budget_explain(pdb, &t->l->budget_owners, &text);
     t->f->text = keep(t, &text);
     switch (t->b->cause) {
     case LINT_SYNC_FAILED:

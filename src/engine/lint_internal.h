@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/attached.h"
+#include "engine/budget.h"
 #include "engine/lint.h"
 #include "engine/remake.h"
 
@@ -43,6 +44,8 @@ struct linting {
     const struct lint_input *in;
     struct arena *arena;
     struct rules *rules;
+    struct budget_stores sets;
+    struct budget_owners budget_owners;
     struct htab buckets, selected; /* selected: budgets that have pods */
     struct htab unmade;            /* pods that are not made again when their node is drained */
     VEC(struct bucket *) list;

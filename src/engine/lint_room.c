@@ -52,8 +52,8 @@ static void add(struct room *r, const struct pod *pod) {
     if (!will_look(r, pod, &rule))
         return;
     const struct pdb *const *pdbs = pdbs_of_pod(r->l->in->pdbs, pod, &n);
-    bool goes = budget_for_pod(pod, pdbs, n) == BUDGET_ALLOWS && rule.action != RULE_HOLD &&
-                rule.action != RULE_WAIT;
+    bool goes = budget_for_pod(pod, pdbs, n, &r->l->budget_owners) == BUDGET_ALLOWS &&
+                rule.action != RULE_HOLD && rule.action != RULE_WAIT;
     struct moveout_pod *added =
         moveout_add(&r->out, pod, goes ? moveout_budget(pod, pdbs, n) : NULL);
     added->last = !goes;

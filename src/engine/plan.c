@@ -65,7 +65,7 @@ static int budget_number(struct planning *g, const struct pdb *pdb) {
     b->pdb = pdb;
     b->number = (int)g->budgets.len;
     b->name = plan_full_name(g, &pdb->meta);
-    b->cap = MAX_OF(MAX_OF(pdb->expected - pdb->desired, pdb->allowed), 1);
+    b->cap = MAX_OF(MAX_OF((int)budget_spare(pdb, &g->budget_owners), pdb->allowed), 1);
     *vec_push(&g->budgets) = b;
     htab_insert(&g->by_pdb, b);
     return b->number;
@@ -76,7 +76,7 @@ const char *plan_budget_words(struct planning *g, struct pbudget *b) {
     _cleanup_str_ struct str words = STR_INIT;
     if (b->words)
         return b->words;
-    budget_explain(b->pdb, &words);
+    budget_explain(b->pdb, &g->budget_owners, &words);
     return b->words = arena_strndup(g->arena, str_get(&words), words.len);
 }
 
@@ -101,7 +101,7 @@ static void judge_budgets(struct planning *g, struct ppod *p) {
         !g->in->cluster->budgets_known)
         return;
     bool past = p->delete_at >= 0; /* a rule does not wait for ever */
-    enum budget_verdict verdict = budget_for_pod(p->pod, pdbs, n);
+    enum budget_verdict verdict = budget_for_pod(p->pod, pdbs, n, &g->budget_owners);
     if (n > 1) {
         _cleanup_str_ struct str names = STR_INIT;
         for (size_t i = 0; i < n; i++)
@@ -127,13 +127,13 @@ static const char *also_never(struct planning *g, const struct pod *pod) {
     _cleanup_str_ struct str words = STR_INIT;
     if (g->in->opts->disable_eviction || !g->in->cluster->budgets_known)
         return "";
-    enum budget_verdict v = budget_for_pod(pod, pdbs, n);
+    enum budget_verdict v = budget_for_pod(pod, pdbs, n, &g->budget_owners);
     if (v == BUDGET_MULTIPLE)
         return arena_printf(g->arena, "; besides, %zu budgets select it: none of them lets it go",
                             n);
     if (v != BUDGET_FAILED && (v != BUDGET_NEVER || guard_of(pdbs[0], pod)))
         return "";
-    budget_explain(pdbs[0], &words);
+    budget_explain(pdbs[0], &g->budget_owners, &words);
     return arena_printf(g->arena, "; besides, the budget %s never lets it go: %s",
                         plan_full_name(g, &pdbs[0]->meta), str_get(&words));
 }
@@ -474,6 +474,7 @@ static bool make_once(const struct plan_input *in, struct arena *arena, bool com
     g.remake = (struct remake)REMAKE_INIT(arena, remake_look, &stores);
     g.remake.how = in->opts->disable_eviction ? JOB_POD_DELETED : JOB_POD_EVICTED;
     remake_quotas(&g.remake, in->quotas, NULL);
+    budget_owners_init(&g.budget_owners, in->cluster->pdbs, budget_look_cluster, in->cluster);
     htab_init(&g.by_name, &node_ops);
     htab_init(&g.by_pdb, &budget_ops);
     add_nodes(&g);
@@ -516,6 +517,7 @@ static bool make_once(const struct plan_input *in, struct arena *arena, bool com
     htab_done(&g.by_pdb);
     durations_free(g.durations);
     remake_done(&g.remake);
+    budget_owners_done(&g.budget_owners);
     rules_free(g.own_rules);
     return g.scarce;
 }

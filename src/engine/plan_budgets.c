@@ -85,13 +85,14 @@ static const char *selector_words(struct arena *arena, const struct label_select
     return arena_strndup(arena, str_get(&text), text.len);
 }
 
-static void describe(const struct planning *g, struct used *u, struct plan_budget *out) {
+static void describe(struct planning *g, struct used *u, struct plan_budget *out) {
     const struct pdb *pdb = u->pdb;
     _cleanup_str_ struct str rule = STR_INIT;
     budget_rule(pdb, &rule);
     int32_t away = most_away(u);
     /* None expected: its controller has not seen the pods yet. */
-    int32_t spare = pdb->expected > 0 ? MAX_OF(pdb->expected - pdb->desired, 0) : PLAN_NO_COUNT;
+    int64_t spared = budget_spare(pdb, &g->budget_owners);
+    int32_t spare = spared == BUDGET_UNKNOWN ? PLAN_NO_COUNT : (int32_t)spared;
     *out = (struct plan_budget){.name = plan_full_name(g, &pdb->meta),
                                 .rule = arena_strndup(g->arena, str_get(&rule), rule.len),
                                 .selector = selector_words(g->arena, pdb->selector),

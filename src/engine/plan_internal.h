@@ -5,6 +5,7 @@
 #include "base/htab.h"
 #include "base/prng.h"
 #include "base/vec.h"
+#include "engine/budget.h"
 #include "engine/fit.h"
 #include "engine/guard.h"
 #include "engine/plan.h"
@@ -170,6 +171,7 @@ struct planning {
     struct arena *arena;
     struct durations *durations;
     struct remake remake;
+    struct budget_owners budget_owners;
     struct plan *out;
     VEC(struct ppod) pods;
     VEC(struct pbudget *) budgets;

@@ -102,7 +102,7 @@ static void count_all_out(struct rollouts *rs, struct rollout_turn *t) {
 
 void rollout_turn_init(struct rollout_turn *t, const struct rollouts *rs) {
     *t = (struct rollout_turn){0};
-    contention_init(&t->out, rs->opts.cluster);
+    contention_init(&t->out, rs->opts.cluster, NULL);
 }
 
 void rollout_turn_done(struct rollout_turn *t) {

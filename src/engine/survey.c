@@ -38,6 +38,7 @@ const char *node_phase_word(enum node_phase phase) {
 
 struct taking {
     struct pdbs *pdbs;
+    struct budget_owners *owners;
     struct rules *rules; /* as a drain has them that is given none: marks */
     struct arena *arena;
     int64_t now;
@@ -71,7 +72,7 @@ static void look_at_budgets(struct taking *t, const struct survey_node *sn, cons
     };
     size_t n;
     const struct pdb *const *budgets = pdbs_of_pod(t->pdbs, pod, &n);
-    enum budget_verdict verdict = budget_for_pod(pod, budgets, n);
+    enum budget_verdict verdict = budget_for_pod(pod, budgets, n, t->owners);
     _cleanup_str_ struct str words = STR_INIT;
     if (verdict == BUDGET_ALLOWS)
         return;
@@ -98,7 +99,7 @@ static void look_at_budgets(struct taking *t, const struct survey_node *sn, cons
                   1);
         return;
     }
-    budget_explain(budgets[0], &words);
+    budget_explain(budgets[0], t->owners, &words);
     block(t, codes[verdict], name, arena_printf(t->arena, "budget %s: %s", name, str_get(&words)),
           1);
 }
@@ -351,11 +352,12 @@ static void look_at_node(struct taking *t, struct survey_node *sn, const struct 
 }
 
 void survey_take(const struct store *nodes, const struct store *pods, unsigned by_node,
-                 struct pdbs *pdbs, survey_filter *filter, void *filter_arg, int64_t now,
-                 struct arena *arena, struct survey *out) {
+                 struct pdbs *pdbs, struct budget_owners *owners, survey_filter *filter,
+                 void *filter_arg, int64_t now, struct arena *arena, struct survey *out) {
     size_t n, kept = 0;
     const struct object **sorted = store_sorted(nodes, &n);
-    struct taking t = {.pdbs = pdbs, .rules = rules_new(), .arena = arena, .now = now};
+    struct taking t = {
+        .pdbs = pdbs, .owners = owners, .rules = rules_new(), .arena = arena, .now = now};
     struct survey_node *list = arena_alloc(arena, (n + 1) * sizeof *list);
     for (size_t i = 0; i < n; i++) {
         const struct node *node = (const struct node *)sorted[i];

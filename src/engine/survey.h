@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "engine/blocker.h"
+#include "engine/budget.h"
 #include "engine/checks.h"
 #include "engine/cordon.h"
 #include "engine/rivals.h"
@@ -76,11 +77,12 @@ struct survey {
 /* Which nodes: NULL for all. */
 typedef bool survey_filter(void *arg, const struct node *node);
 
-/* `pods` has the index `by_node` (store_key_node). Everything in `out` lives in the arena and is
- * valid until a store changes. `now` in microseconds, wall clock. */
+/* `pods` has the index `by_node` (store_key_node); `owners` may be NULL (engine/budget.h).
+ * Everything in `out` lives in the arena and is valid until a store changes. `now` in microseconds,
+ * wall clock. */
 void survey_take(const struct store *nodes, const struct store *pods, unsigned by_node,
-                 struct pdbs *pdbs, survey_filter *filter, void *filter_arg, int64_t now,
-                 struct arena *arena, struct survey *out);
+                 struct pdbs *pdbs, struct budget_owners *owners, survey_filter *filter,
+                 void *filter_arg, int64_t now, struct arena *arena, struct survey *out);
 
 /* Adds pods whose owner's template names their node: they are put back there however often they are
  * evicted. `pods` as above. */

@@ -166,6 +166,7 @@ void why_use_remedies(struct making *m, struct why_link *l, const struct remedie
 
 void why_begin(struct making *m, const struct why_world *w, struct arena *arena, struct why *out) {
     *m = (struct making){.w = w, .arena = arena, .out = out, .rules = rules_new()};
+    why_owners_init(m);
     *out = (struct why){.ns = "", .name = "", .summary = "", .held_by = "", .complete = true};
 }
 
@@ -220,4 +221,5 @@ void why_end(struct making *m) {
     vec_done(&m->unmade);
     vec_done(&m->unread);
     rules_free(m->rules);
+    budget_owners_done(&m->budget_owners);
 }

@@ -33,6 +33,20 @@ bool why_budget_pods(struct making *m, const struct pdb *pdb) {
                                          .selector = str_get(&selector)});
 }
 
+static bool has_budget_pods(void *arg, const struct pdb *pdb) {
+    return why_budget_pods(arg, pdb);
+}
+
+static const struct object *look_for_owner(void *arg, const struct kind *kind, const char *ns,
+                                           const char *name) {
+    return why_look(arg, kind, ns, name, NULL);
+}
+
+void why_owners_init(struct making *m) {
+    budget_owners_init(&m->budget_owners, m->w->pdbs, look_for_owner, m);
+    m->budget_owners.ready = has_budget_pods;
+}
+
 static int32_t replicas_or_one(int32_t replicas) {
     return replicas == ABSENT32 ? 1 : replicas;
 }
@@ -147,14 +161,16 @@ static const char *missing_help(const char *message) {
 static void add_missing(struct making *m, struct why_link *l, const struct pdb *pdb,
                         const struct why_owner *o, size_t there) {
     const struct deployment *d = o->deployment;
-    if (pdb->expected < 0 || there >= (size_t)pdb->expected)
+    int64_t unmade = budget_unmade(pdb, &m->budget_owners);
+    int64_t wanted = MAX_OF(pdb->expected + unmade, (int64_t)0);
+    if (there >= (size_t)wanted)
         return;
-    size_t n = (size_t)pdb->expected - there;
+    size_t n = (size_t)wanted - there;
     const struct condition *c = d ? condition_find(d->conditions, "ReplicaFailure") : NULL;
     bool failed = c && str_same(c->status, "True");
     _cleanup_str_ struct str text = STR_INIT;
-    str_addf(&text, "%zu replica%s that it counts on %s not there", n, n == 1 ? "" : "s",
-             n == 1 ? "is" : "are");
+    str_addf(&text, "%zu replica%s that %s %s not there", n, n == 1 ? "" : "s",
+             unmade ? "the owner of its pods wants" : "it counts on", n == 1 ? "is" : "are");
     if (failed)
         str_addf(&text, ": %s", strna(c->message));
     struct why_link *cause =
@@ -204,7 +220,8 @@ static void add_causes(struct making *m, struct why_link *l, const struct pdb *p
     const unsigned contagious = 1u << WHY_TROUBLE_CRASH | 1u << WHY_TROUBLE_IMAGE |
                                 1u << WHY_TROUBLE_CONFIG | 1u << WHY_TROUBLE_NO_NODE |
                                 1u << WHY_TROUBLE_MOUNT | 1u << WHY_TROUBLE_UNREADY;
-    if (!(troubles & contagious) && !soon)
+    bool unmade = budget_unmade(pdb, &m->budget_owners) > 0; /* nor would one more be made */
+    if (!(troubles & contagious) && !soon && !unmade)
         advise_scale(m, l, pdb, &owner);
     if (!soon) {
         advise_budget(m, l, pdb, &owner);
@@ -217,7 +234,7 @@ static void add_causes(struct making *m, struct why_link *l, const struct pdb *p
 struct why_link *why_budget_link(struct making *m, enum blocker_code code, const struct pdb *pdb,
                                  const struct pod *const *pods, size_t n) {
     _cleanup_str_ struct str text = STR_INIT;
-    budget_explain(pdb, &text);
+    budget_explain(pdb, &m->budget_owners, &text);
     if (code == BLOCKER_PDB_UNSATISFIABLE && !budget_uncounted(pdb))
         str_add(&text, ": never more, not even with all pods healthy");
     struct why_link *l =
@@ -268,7 +285,7 @@ struct why_link *why_dry_link(struct making *m, const struct pdb *pdb,
     bool max = pdb->max_unavailable.set;
     int value = max ? pdb->expected - pdb->healthy + gives : MAX_OF(pdb->healthy - gives, 0);
     const char *field = max ? "maxUnavailable" : "minAvailable";
-    budget_explain(pdb, &text);
+    budget_explain(pdb, &m->budget_owners, &text);
     str_addf(&text, "; the replacement of %s %s%s", strna(keeper->pod->meta.name),
              MOVEOUT_KEPT(keeper->unmade), chance ? MOVEOUT_BY_CHANCE : "");
     struct why_link *l = why_link_new(m, BLOCKER_PDB_NO_BUDGET, kind_pdb.name,
@@ -309,7 +326,7 @@ struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdb
     const struct pdb *spare = pdbs[0], *kept = pdbs[0];
     for (size_t i = 0; i < n_pdbs; i++) {
         str_addf(&names, "%s%s", i ? "," : "", strna(pdbs[i]->meta.name));
-        if (budget_better(pdbs[i], kept))
+        if (budget_better(pdbs[i], kept, &m->budget_owners))
             kept = pdbs[i];
     }
     for (size_t i = 0; i < n_pdbs; i++)
@@ -325,7 +342,7 @@ struct why_link *why_budgets_link(struct making *m, const struct pdb *const *pdb
     why_link_pods(m, l, pods, n);
     for (size_t i = 0; i < n_pdbs; i++) {
         _cleanup_str_ struct str text = STR_INIT;
-        budget_explain(pdbs[i], &text);
+        budget_explain(pdbs[i], &m->budget_owners, &text);
         struct why_link *c = why_link_new(m, WHY_NO_CODE, kind_pdb.name,
                                           why_name(m, &pdbs[i]->meta), why_text(m, &text));
         c->severity = SEVERITY_INFO;

@@ -162,7 +162,7 @@ static void look_at_budgets(struct sorting *s, const struct pod *pod) {
     size_t n;
     _cleanup_str_ struct str key = STR_INIT;
     const struct pdb *const *budgets = pdbs_of_pod(s->m->w->pdbs, pod, &n);
-    enum budget_verdict verdict = budget_for_pod(pod, budgets, n);
+    enum budget_verdict verdict = budget_for_pod(pod, budgets, n, &s->m->budget_owners);
     if (verdict == BUDGET_ALLOWS)
         return;
     for (size_t i = 0; i < n; i++)

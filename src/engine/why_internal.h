@@ -5,6 +5,7 @@
 #include "base/shell.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "engine/budget.h"
 #include "engine/remedy.h"
 #include "engine/rules.h"
 #include "engine/why.h"
@@ -17,7 +18,8 @@ struct making {
     const struct why_world *w;
     struct arena *arena;
     struct why *out;
-    struct rules *rules;     /* the built-in ones: foreign marks */
+    struct rules *rules; /* the built-in ones: foreign marks */
+    struct budget_owners budget_owners;
     const struct node *node; /* whose drain is looked at; NULL: none */
     const struct pod *pod;   /* that was asked about; NULL: none was */
     VEC(struct why_link *) links;
@@ -94,6 +96,8 @@ struct why_link *why_dry_link(struct making *m, const struct pdb *pdb,
 /* Of a budget that lasts, unless the replacement of `winner` gets the place of that of `loser`. */
 struct why_link *why_luck_link(struct making *m, const struct pdb *pdb, const struct pod *winner,
                                const struct pod *loser);
+/* What the owners of pods want (engine/budget.h): asks for whatever that takes. */
+void why_owners_init(struct making *m);
 /* Asks for all pods of a budget; false as long as they are not there. */
 bool why_budget_pods(struct making *m, const struct pdb *pdb);
 

@@ -90,7 +90,7 @@ static void add_held_up(struct making *m, struct why_link *trouble, const struct
         str_addf(&text, "a drain of %s would wait for it", str_get(&where));
     }
     str_add(&text, ": ");
-    budget_explain(pdb, &text);
+    budget_explain(pdb, &m->budget_owners, &text);
     struct why_link *l = why_link_new(m, BLOCKER_PDB_NO_BUDGET, kind_pdb.name,
                                       why_name(m, &pdb->meta), why_text(m, &text));
     l->blocks = false;
@@ -104,7 +104,7 @@ static void look_at_held_up(struct making *m, struct why_link *trouble, const st
     size_t n;
     const struct pdb *const *budgets = pdbs_of_pod(m->w->pdbs, pod, &n);
     for (size_t i = 0; i < n; i++)
-        if (budget_verdict(budgets[i]) == BUDGET_WAITS)
+        if (budget_verdict(budgets[i], &m->budget_owners) == BUDGET_WAITS)
             add_held_up(m, trouble, budgets[i]);
 }
 

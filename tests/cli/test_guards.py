@@ -115,6 +115,47 @@ class Guards(unittest.TestCase):
                               {"spec": {"maxUnavailable": None, "minAvailable": 2}})
         self.assertEqual(self.slipway(f"drain {node} --force --timeout 1m --pod-selector app=bare").code, DONE)
 
+    def test_pods_that_are_not_made_yet(self) -> None:
+        """A set that makes its pods in order, short of two: a budget with a number counts the pods that there are."""
+        labels = {"app": "db"}
+        spread = [{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+                   "labelSelector": {"matchLabels": labels}}]
+        sim = self.site(workload("StatefulSet", "db", labels, 3, topologySpreadConstraints=spread, terminationGracePeriodSeconds=1),
+                        budget("db", labels, minAvailable=2))
+        self.settled("db", 3)
+        node = {p["metadata"]["name"]: p["spec"]["nodeName"] for p in sim.client.pods()}["db-1"]
+        others = " ".join(n for n in ("w1", "w2", "w3") if n != node)
+        self.assertEqual(self.slipway(f"cordon {others}").code, DONE)
+        for name in ("db-0", "db-2"):
+            sim.client.call("DELETE", f"/api/v1/namespaces/default/pods/{name}")
+
+        def short() -> bool:
+            status = sim.client.get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/db")["status"]
+            return (status["expectedPods"], status["desiredHealthy"], status["currentHealthy"]) == (2, 2, 1)
+        until(short, "a budget that is short of pods")
+        words = "3 are wanted, and 1 of them is not made yet"
+        done = self.slipway(f"plan {node} --detailed-exitcode -o json")
+        pod = json.loads(done.out)["nodes"][0]["pods"][0]
+        self.assertEqual((done.code, pod["verdict"], pod["blocker"]["code"]), (BLOCKED, "unsure", "PDBNoBudget"), done)
+        self.assertIn(words, pod["blocker"]["message"])
+        done = self.slipway("doctor --pdbs -o json")
+        groups = {g["cause"]: g for g in json.loads(done.out)["groups"]}
+        self.assertEqual(groups["nothing-to-spare"]["effect"], "waits", done)
+        for line in (f"why {node}", "why default/db-1", "doctor --pdbs", "status"):
+            done = self.slipway(line)
+            for piece in ("PDBUnsatisfiable", "scale ", "not even with all pods healthy", "needs all replicas"):
+                self.assertNotIn(piece, done.out, line)
+        self.assertIn("1 replica that the owner of its pods wants is not there", self.slipway(f"why {node}").out)
+        # It is true: with places for the others the drain ends by itself.
+        drain: list[Result] = []
+        thread = threading.Thread(target=lambda: drain.append(self.slipway(f"drain {node} --timeout 5m")))
+        thread.start()
+        until(lambda: "PDBNoBudget" in self.slipway("status").out, "the wait")
+        self.assertEqual(self.slipway(f"uncordon {others}").code, DONE)
+        thread.join()
+        self.assertEqual(drain[0].code, DONE, drain)
+        self.assertNotIn("PDBUnsatisfiable", drain[0].out + drain[0].err)
+
     def test_a_volume_that_does_not_get_off_the_node(self) -> None:
         """A driver that cannot detach: what plan and rehearse say comes true in the drain."""
         self.sim = Sim("--scenario", "stateful", "--speed", "60")

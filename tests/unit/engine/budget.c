@@ -89,8 +89,8 @@ static void verdicts_and_their_words(void **state) {
         _cleanup_str_ struct str words = STR_INIT;
         world_init(&w);
         const struct pdb *pdb = world_add(&w, &kind_pdb, cases[i].json);
-        assert_int_equal(budget_verdict(pdb), cases[i].verdict);
-        budget_explain(pdb, &words);
+        assert_int_equal(budget_verdict(pdb, NULL), cases[i].verdict);
+        budget_explain(pdb, NULL, &words);
         assert_string_equal(str_get(&words), cases[i].words);
         world_done(&w);
     }
@@ -134,9 +134,9 @@ static void a_pod_is_judged_as_the_api_does(void **state) {
         const struct pdb *pdbs[2] = {world_add(&w, &kind_pdb, json)};
         const struct pod *pod = world_add(&w, &kind_pod, cases[i].pod);
         pdbs[1] = pdbs[0];
-        assert_int_equal(budget_for_pod(pod, pdbs, 1), cases[i].verdict);
-        assert_int_equal(budget_for_pod(pod, pdbs, 0), BUDGET_ALLOWS);
-        assert_int_equal(budget_for_pod(pod, pdbs, 2),
+        assert_int_equal(budget_for_pod(pod, pdbs, 1, NULL), cases[i].verdict);
+        assert_int_equal(budget_for_pod(pod, pdbs, 0, NULL), BUDGET_ALLOWS);
+        assert_int_equal(budget_for_pod(pod, pdbs, 2, NULL),
                          budget_is_asked(pod) ? BUDGET_MULTIPLE : BUDGET_ALLOWS);
         world_done(&w);
     }
@@ -189,15 +189,137 @@ static void which_of_two_is_kept(void **state) {
         _cleanup_free_ char *a = xasprintf("{'metadata':{'name':'a'},%s}", cases[i].kept);
         _cleanup_free_ char *b = xasprintf("{'metadata':{'name':'b'},%s}", cases[i].other);
         const struct pdb *kept = world_add(&w, &kind_pdb, a), *other = world_add(&w, &kind_pdb, b);
-        if (!budget_better(kept, other) || budget_better(other, kept))
+        if (!budget_better(kept, other, NULL) || budget_better(other, kept, NULL))
             fail_msg("%zu", i);
         world_done(&w);
     }
 }
 
+/* A StatefulSet or ReplicaSet, two pods of it and its budget, whose minAvailable is a number. */
+struct owned {
+    struct world w;
+    struct store *replica_sets, *stateful_sets;
+    struct budget_stores stores;
+    struct budget_owners owners;
+};
+
+static void owned_init(struct owned *s) {
+    world_init(&s->w);
+    s->replica_sets = store_new(&kind_replica_set, s->w.pool);
+    s->stateful_sets = store_new(&kind_stateful_set, s->w.pool);
+    s->stores = (struct budget_stores){s->replica_sets, s->stateful_sets};
+    budget_owners_init(&s->owners, s->w.pdbs, budget_look_stores, &s->stores);
+}
+
+static void owned_done(struct owned *s) {
+    budget_owners_done(&s->owners);
+    store_free(s->replica_sets);
+    store_free(s->stateful_sets);
+    world_done(&s->w);
+}
+
+static void add_pod(struct owned *s, const char *name, const char *kind, const char *owner) {
+    _cleanup_free_ char *owners =
+        owner ? xasprintf(",'ownerReferences':[{'apiVersion':'apps/v1','kind':'%s','name':'%s',"
+                          "'uid':'u-%s','controller':true}]",
+                          kind, owner, owner)
+              : xstrdup("");
+    _cleanup_free_ char *json = xasprintf(
+        "{'metadata':{'namespace':'x','name':'%s','labels':{'app':'db'}%s}}", name, owners);
+    world_put(&s->w, s->w.pods, json);
+}
+
+/* What is expected are the pods that there are: whether more come the owners know. */
+static void what_owners_want_counts(void **state) {
+    static const struct {
+        const char *set, *spec, *owner; /* the set that there is, and whose the pods are */
+        int healthy, desired;
+        enum budget_verdict verdict;
+        const char *words; /* how they end */
+    } cases[] = {
+        /* one of three is not made */
+        {"'replicas':3", "'minAvailable':2", "db", 1, 2, BUDGET_WAITS,
+         "has 1, allows 0; 3 are wanted, and 1 of them is not made yet"},
+        {"'replicas':5", "'minAvailable':2", "db", 2, 2, BUDGET_WAITS,
+         "has 2, allows 0; 5 are wanted, and 3 of them are not made yet"},
+        /* with all of them there is still none to spare */
+        {"'replicas':3", "'minAvailable':3", "db", 2, 3, BUDGET_NEVER,
+         "3 are wanted, and 1 of them is not made yet"},
+        {"'replicas':2", "'minAvailable':2", "db", 1, 2, BUDGET_NEVER, "has 1, allows 0"},
+        {"'replicas':2", "'minAvailable':2", "db", 2, 2, BUDGET_NEVER, "has 2, allows 0"},
+        /* nobody knows the owner: as long as a pod is not well, it may be why others are not made
+         */
+        {"'replicas':3", "'minAvailable':2", "other", 1, 2, BUDGET_WAITS, "has 1, allows 0"},
+        {"'replicas':3", "'minAvailable':2", "other", 2, 2, BUDGET_NEVER, "has 2, allows 0"},
+        /* bare pods are all that there will be */
+        {"'replicas':3", "'minAvailable':2", NULL, 1, 2, BUDGET_NEVER, "has 1, allows 0"},
+        /* these count by what is wanted */
+        {"'replicas':3", "'minAvailable':'90%'", "db", 1, 2, BUDGET_NEVER, "has 1, allows 0"},
+        {"'replicas':3", "'maxUnavailable':0", "db", 1, 2, BUDGET_NEVER, "has 1, allows 0"},
+    };
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+        struct owned s;
+        size_t c = i / 2;
+        const char *kind = i % 2 ? "StatefulSet" : "ReplicaSet";
+        _cleanup_str_ struct str words = STR_INIT;
+        owned_init(&s);
+        _cleanup_free_ char *set = xasprintf(
+            "{'metadata':{'namespace':'x','name':'db','uid':'u-db'},'spec':{%s}}", cases[c].set);
+        _cleanup_free_ char *json = xasprintf(
+            "{'metadata':{'namespace':'x','name':'a'},'spec':{'selector':{'matchLabels':{'app':"
+            "'db'}},%s},'status':{'expectedPods':2,'currentHealthy':%d,'desiredHealthy':%d}}",
+            cases[c].spec, cases[c].healthy, cases[c].desired);
+        world_put(&s.w, i % 2 ? s.stateful_sets : s.replica_sets, set);
+        add_pod(&s, "db-0", kind, cases[c].owner);
+        add_pod(&s, "db-1", kind, cases[c].owner);
+        const struct pdb *pdb = world_put(&s.w, s.w.budgets, json);
+        budget_explain(pdb, &s.owners, &words);
+        if (budget_verdict(pdb, &s.owners) != cases[c].verdict ||
+            !str_ends(str_get(&words), cases[c].words))
+            fail_msg("%zu: %d, %s", c, (int)budget_verdict(pdb, &s.owners), str_get(&words));
+        if (budget_spare(pdb, &s.owners) != (c == 1 ? 3 : c == 0 ? 1 : 0))
+            fail_msg("%zu: %lld to spare", c, (long long)budget_spare(pdb, &s.owners));
+        owned_done(&s);
+    }
+}
+
+/* What was learnt is kept until it is forgotten; all owners count; one that was made anew is
+ * another. */
+static void owners_are_asked_again_when_told(void **state) {
+    (void)state;
+    struct owned s;
+    owned_init(&s);
+    static const char set[] =
+        "{'metadata':{'namespace':'x','name':'%s','uid':'u-%s'},'spec':{'replicas':%d}}";
+    _cleanup_free_ char *a = xasprintf(set, "a", "a", 1), *b = xasprintf(set, "b", "b", 1),
+                        *more = xasprintf(set, "b", "b", 2), *anew = xasprintf(set, "b", "c", 2);
+    world_put(&s.w, s.replica_sets, a);
+    world_put(&s.w, s.replica_sets, b);
+    add_pod(&s, "a-0", "ReplicaSet", "a");
+    add_pod(&s, "b-0", "ReplicaSet", "b");
+    const struct pdb *pdb = world_put(
+        &s.w, s.w.budgets,
+        "{'metadata':{'namespace':'x','name':'a'},'spec':{'selector':{'matchLabels':{'app':'db'}},"
+        "'minAvailable':2},'status':{'expectedPods':2,'currentHealthy':2,'desiredHealthy':2}}");
+    assert_int_equal(budget_verdict(pdb, &s.owners), BUDGET_NEVER);
+    world_put(&s.w, s.replica_sets, more);
+    assert_int_equal(budget_verdict(pdb, &s.owners), BUDGET_NEVER);
+    budget_owners_forget(&s.owners);
+    assert_int_equal(budget_verdict(pdb, &s.owners), BUDGET_WAITS);
+    assert_int_equal(budget_unmade(pdb, &s.owners), 1);
+    world_put(&s.w, s.replica_sets, anew);
+    budget_owners_forget(&s.owners);
+    assert_int_equal(budget_verdict(pdb, &s.owners), BUDGET_NEVER);
+    assert_int_equal(budget_unmade(pdb, &s.owners), 0);
+    owned_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(which_of_two_is_kept),
+        cmocka_unit_test(what_owners_want_counts),
+        cmocka_unit_test(owners_are_asked_again_when_told),
         cmocka_unit_test(what_more_replicas_would_do),
         cmocka_unit_test(verdicts_and_their_words),
         cmocka_unit_test(a_pod_is_judged_as_the_api_does),

@@ -17,7 +17,7 @@ static void nobody_is_in_the_way_of_nobody(void **state) {
     struct contention c;
     fleet(w);
     dw_budget(w, "web", 0, 3, 2, 3);
-    contention_init(&c, &w->c);
+    contention_init(&c, &w->c, NULL);
     assert_int_equal(contention_of(&c, "w1", false), 0);
     assert_int_equal(contention_of(&c, "nowhere", true), 0);
     contention_done(&c);
@@ -28,13 +28,13 @@ static void pods_wait_for_what_others_use_up(void **state) {
     struct contention c;
     fleet(w);
     dw_budget(w, "web", 1, 3, 2, 3);
-    contention_init(&c, &w->c);
+    contention_init(&c, &w->c, NULL);
     contention_add(&c, "w0");
     assert_int_equal(contention_of(&c, "w1", true), 2);
     assert_int_equal(contention_of(&c, "w2", true), 0); /* has no pod */
     contention_done(&c);
     dw_edit_budget(w, "web", "{'status':{'disruptionsAllowed':2}}");
-    contention_init(&c, &w->c);
+    contention_init(&c, &w->c, NULL);
     contention_add(&c, "w0");
     assert_int_equal(contention_of(&c, "w1", true), 1);
     contention_done(&c);
@@ -47,7 +47,7 @@ static void pods_that_go_already_want_nothing(void **state) {
     fleet(w);
     dw_budget(w, "web", 1, 3, 2, 3);
     dw_edit_pod(w, "web0", "{'metadata':{'deletionTimestamp':'2026-11-15T08:00:10Z'}}");
-    contention_init(&c, &w->c);
+    contention_init(&c, &w->c, NULL);
     contention_add(&c, "w0");
     assert_int_equal(contention_of(&c, "w1", true), 0);
     contention_done(&c);
@@ -61,7 +61,7 @@ static void what_never_goes_is_hopeless_when_budgets_are_asked(void **state) {
            "{'metadata':{'namespace':'default','name':'never','uid':'u','generation':1},'spec':{"
            "'maxUnavailable':0,'selector':{}},'status':{'observedGeneration':1,"
            "'disruptionsAllowed':0,'currentHealthy':3,'desiredHealthy':3,'expectedPods':3}}");
-    contention_init(&c, &w->c);
+    contention_init(&c, &w->c, NULL);
     assert_int_equal(contention_of(&c, "w0", true), CONTENTION_HOPELESS);
     assert_int_equal(contention_of(&c, "w0", false), 0);
     assert_int_equal(contention_of(&c, "w2", true), 0);

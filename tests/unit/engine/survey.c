@@ -41,7 +41,7 @@ static void counts_pods_by_what_a_drain_does_with_them(void **state) {
               "{'metadata':{'namespace':'x','name':'d'," OWNED(
                   "Job") "},'spec':{'nodeName':'n1'},'status':{'phase':'Succeeded'}}");
     world_add(&w, &kind_pod, "{'metadata':{'namespace':'x','name':'pending'," OWNED("Job") "}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.n, 2);
     assert_string_equal(s.nodes[0].node->meta.name, "n1");
     assert_int_equal(s.nodes[0].ready, NODE_READY);
@@ -53,8 +53,8 @@ static void counts_pods_by_what_a_drain_does_with_them(void **state) {
     assert_int_equal(s.nodes[0].stuck, 0);
     assert_int_equal(s.nodes[0].n_blockers, 0);
     assert_int_equal(s.nodes[1].pods, 0);
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW + INT64_C(60) * 1000000, &arena,
-                &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW + INT64_C(60) * 1000000,
+                &arena, &s);
     assert_int_equal(s.nodes[0].leaving, 1);
     assert_int_equal(s.nodes[0].stuck, 1); /* its time is long over */
     world_done(&w);
@@ -110,7 +110,7 @@ static void names_what_blocks_the_worst_first(void **state) {
               "{'metadata':{'namespace':'z','name':'odd'},'spec':{'maxUnavailable':1,'selector':{"
               "'matchLabels':{'app':'odd'}}},'status':{'conditions':[{'type':'DisruptionAllowed',"
               "'status':'False','reason':'SyncFailed','message':'no scale'}]}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     static const struct {
         enum blocker_code code;
         const char *object;
@@ -155,11 +155,11 @@ static void a_filter_leaves_the_others_out(void **state) {
     world_init(&w);
     world_add(&w, &kind_node, "{'metadata':{'name':'n1'}}");
     world_add(&w, &kind_node, "{'metadata':{'name':'n2'}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, only_n2, "n2", NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, only_n2, "n2", NOW, &arena, &s);
     assert_int_equal(s.n, 1);
     assert_string_equal(s.nodes[0].node->meta.name, "n2");
     assert_int_equal(s.nodes[0].ready, NODE_UNKNOWN); /* no condition at all */
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, only_n2, "n3", NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, only_n2, "n3", NOW, &arena, &s);
     assert_int_equal(s.n, 0);
     world_done(&w);
 }
@@ -212,7 +212,7 @@ static void phases(void **state) {
         _cleanup_arena_ struct arena arena = ARENA_INIT;
         world_init(&w);
         world_add(&w, &kind_node, cases[i].node);
-        survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+        survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
         assert_int_equal(s.nodes[0].phase, cases[i].phase);
         if (strstr(cases[i].node, "timeAdded") && cases[i].phase == NODE_REBOOTING)
             assert_true(s.nodes[0].phase_since > 0);
@@ -243,7 +243,7 @@ static void a_drain_that_waits(void **state) {
     world_add(&w, &kind_pdb,
               "{'metadata':{'namespace':'x','name':'a'},'spec':{'maxUnavailable':1,'selector':{}},"
               "'status':{'desiredHealthy':1,'currentHealthy':1,'expectedPods':2}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_PDB_NO_BUDGET);
     assert_int_equal(s.nodes[0].phase, NODE_WAITING);
     assert_string_equal(node_phase_word(s.nodes[0].phase), "Waiting");
@@ -262,14 +262,14 @@ static void a_drain_that_is_blocked(void **state) {
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'bare','labels':{'app':'a'}},"
               "'spec':{'nodeName':'n1'}," POD_READY "}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].n_blockers, 1);
     assert_int_equal(s.nodes[0].phase, NODE_DRAINING);
     assert_int_equal(s.nodes[0].phase_since, NOW - INT64_C(600) * 1000000);
     world_add(&w, &kind_pdb,
               "{'metadata':{'namespace':'x','name':'a'},'spec':{'maxUnavailable':0,'selector':{}},"
               "'status':{}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].phase, NODE_BLOCKED);
     world_done(&w);
 }
@@ -311,7 +311,7 @@ static void what_a_drain_has_told(void **state) {
     add_event(&w, events, "f", "n1", "DrainBlocked", "07:55:00", "no code at all");
     add_event(&w, events, "g", "n1", "DrainBlocked", "07:55:00", "");
     add_event(&w, events, "h", "n2", "DrainBlocked", "07:55:00", "LastReplica x/pvc-2: other");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].phase, NODE_DRAINING);
     const struct survey_blocker *told;
     /* all of it, also what can be seen: LastReplica and PDBNoBudget; and with the earlier one */
@@ -357,7 +357,7 @@ static void what_checks_say(void **state) {
     world_add(&w, &kind_node, "{'metadata':{'name':'n1'}," READY "}");
     world_add(&w, &kind_node, "{'metadata':{'name':'n2'},'spec':{'unschedulable':true}," READY "}");
     world_add(&w, &kind_node, "{'metadata':{'name':'n3'}," READY "}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     const struct check_finding list[] = {
         finding("n1", CHECK_DENY, CHECK_CORDON | CHECK_OPERATION, BLOCKER_LAST_REPLICA, "a"),
         finding("n9", CHECK_DENY, CHECK_CORDON, BLOCKER_LAST_REPLICA, "a"),
@@ -402,7 +402,7 @@ static void what_checks_say_to_the_end_of_a_drain(void **state) {
     world_add(&w, &kind_pod,
               "{'metadata':{'name':'p','namespace':'x','ownerReferences':[{'kind':'ReplicaSet',"
               "'name':'r','controller':true}]},'spec':{'nodeName':'n2'}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     const struct check_finding list[] = {
         finding("n1", CHECK_WAIT, CHECK_OPERATION, BLOCKER_STORAGE_NOT_OK, "b"),
         finding("n2", CHECK_WAIT, CHECK_OPERATION, BLOCKER_STORAGE_NOT_OK, "b"),
@@ -450,7 +450,7 @@ static void a_node_that_does_not_answer(void **state) {
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'late','deletionTimestamp':'2026-11-15T07:55:"
               "00Z'," OWNED("ReplicaSet") "},'spec':{'nodeName':'n1'}," POD_READY "}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].n_blockers, 1);
     assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_NODE_UNREACHABLE);
     assert_int_equal(s.nodes[0].blockers[0].pods, 1);
@@ -499,7 +499,7 @@ static void finalizers(void **state) {
               "{'metadata':{'namespace':'x','name':'j','finalizers':["
               "'batch.kubernetes.io/job-tracking']," OWNED(
                   "Job") "},'spec':{'nodeName':'n2'}," POD_READY "}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].n_blockers, 1);
     assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_FINALIZER_STUCK);
     assert_string_equal(s.nodes[0].blockers[0].object, "x/a");
@@ -560,7 +560,7 @@ static void pods_that_are_pinned(void **state) {
     world_add(&w, &kind_pod,
               "{'metadata':{'namespace':'x','name':'s-0'," OWNED_BY(
                   "StatefulSet", "s") "},'spec':{'nodeName':'n1'}," POD_READY "}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].phase, NODE_DRAINING);
     assert_int_equal(s.nodes[0].n_blockers, 0);
     survey_pins(&s, w.pods, w.by_node, sets, stateful, &arena);
@@ -613,7 +613,7 @@ static void a_drain_that_has_not_begun_waits(void **state) {
             "{'metadata':{'name':'f','namespace':'default'},'involvedObject':{'kind':'Node','name':"
             "'n2'},'reason':'DrainUnblocked','message':'StorageNotOkToStop','firstTimestamp':"
             "'2026-11-15T07:59:00Z','lastTimestamp':'2026-11-15T07:59:00Z'}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_true(survey_wants_events(&s) && !survey_drains(&s));
     survey_tell(&s, events, &arena);
     assert_int_equal(s.nodes[0].phase, NODE_WAITING);
@@ -654,7 +654,7 @@ static void namespaces_that_go(void **state) {
                       i < 2 ? "x" : "y", i);
         world_add(&w, &kind_pod, pod);
     }
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].n_blockers, 0);
     survey_namespaces(&s, w.pods, w.by_node, namespaces, &arena);
     assert_int_equal(s.nodes[0].n_blockers, 1);
@@ -674,7 +674,7 @@ static void marks_of_nodes_to_come(void **state) {
     world_add(&w, &kind_node,
               "{'metadata':{'name':'n1'},'spec':{'taints':[{'key':'slipway.dev/next','effect':"
               "'PreferNoSchedule'}]}," READY "}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_true(s.nodes[0].next_mark);
     assert_int_equal(s.nodes[0].phase, NODE_IDLE);
     world_done(&w);
@@ -701,7 +701,7 @@ static void marks_and_pods_that_come_back(void **state) {
                       i);
         world_add(&w, &kind_pod, json);
     }
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].n_blockers, 2);
     assert_int_equal(s.nodes[0].blockers[0].code, BLOCKER_RETURNS);
     assert_string_equal(s.nodes[0].blockers[0].object, "x/o");
@@ -711,7 +711,7 @@ static void marks_and_pods_that_come_back(void **state) {
     world_add(&w, &kind_node,
               "{'metadata':{'name':'n1'},'spec':{'unschedulable':true},'status':{'conditions':[{"
               "'type':'Ready','status':'True'},{'type':'DrainInProgress','status':'True'}]}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].n_blockers, 0);
     world_done(&w);
 }
@@ -741,7 +741,7 @@ static void what_operators_guard_blocks_who_is_out(void **state) {
                  i, i);
         world_add(&w, &kind_pdb, json);
     }
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     assert_int_equal(s.nodes[0].n_blockers, 0);
     assert_int_equal(s.nodes[1].n_blockers, 1);
     assert_int_equal(s.nodes[1].blockers[0].code, BLOCKER_STORAGE_NOT_OK);
@@ -777,7 +777,7 @@ static void locked_by_kured(void **state) {
     world_add(&w, &kind_node, "{'metadata':{'name':'n3'}}");
     world_add(&w, &kind_node,
               "{'metadata':{'name':'n4'},'spec':{'taints':[{'key':'karpenter.sh/disrupted'}]}}");
-    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NOW, &arena, &s);
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
     survey_locks(&s, locks);
     assert_null(s.nodes[0].rival);
     assert_string_equal(s.nodes[1].rival->name, "kured");
