@@ -61,7 +61,10 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
         advise_verb(cli, args);
     if (!rc && o->drain.target.dry_run == DRY_RUN_SERVER)
         rc = plan_ask_server(&r.session, &r.opts, &r.plan, &r.arena);
-    drain_args_words(&o->drain, &flags);
+    struct drain_flags given = o->drain;
+    if (!rc && r.plan.adopted_limit)
+        given.parallel = (int)r.plan.adopted_limit;
+    drain_args_words(&given, &flags);
     if (!rc && !args->target.names.len)
         cli_note(cli, "No nodes found");
     else if (!rc)

@@ -139,6 +139,12 @@ static void write_basis(struct jsonw *w, const struct plan *p) {
 }
 
 static void write_better(struct jsonw *w, const struct plan *p) {
+    if (p->adopted_limit) {
+        jsonw_kbegin(w, "adopted", '{');
+        jsonw_kint(w, "parallel", (int64_t)p->adopted_limit);
+        jsonw_kint(w, "without", (int64_t)p->without_nodes);
+        jsonw_end(w);
+    }
     if (!p->better_limit)
         return;
     jsonw_kbegin(w, "better", '{');

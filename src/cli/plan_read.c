@@ -111,7 +111,10 @@ int planning_make(struct cli *cli, const struct drain_flags *f, struct drain_arg
     struct plan_input in = {.opts = &r->opts,
                             .names = args->target.names.p,
                             .n_names = args->target.names.len,
-                            .now = r->now};
+                            .now = r->now,
+                            /* A plan that was saved is compared as it was made. */
+                            .adopt =
+                                !lenient && !r->opts.parallel && !r->opts.max_unavailable.value};
     picture_input(&r->picture, &in);
     plan_make(&in, &r->arena, &r->plan);
     return 0;

@@ -630,12 +630,20 @@ static void print_time(const struct plan *p, const struct screen *s, struct str 
 /* Nodes that go together keep each other from getting through. */
 static void print_better(const struct plan *p, const struct screen *s, struct str *out) {
     _cleanup_str_ struct str text = STR_INIT;
-    if (!p->better_limit)
+    if (!p->better_limit && !p->adopted_limit)
         return;
-    str_addf(&text,
-             "With --parallel=%zu %zu of the %zu nodes drain for certain, instead of %zu: fewer at "
-             "a time leave each other room. Plan that to see their order.",
-             p->better_limit, p->better_nodes, p->n, drained_for_sure(p));
+    if (p->adopted_limit)
+        str_addf(&text,
+                 "At most %zu at a time (--parallel=%zu): with more, pods of the nodes that go "
+                 "together would take each other's room, and %zu of the %zu nodes, not %zu, would "
+                 "drain for certain.",
+                 p->adopted_limit, p->adopted_limit, p->without_nodes, p->n, drained_for_sure(p));
+    else
+        str_addf(
+            &text,
+            "With --parallel=%zu %zu of the %zu nodes drain for certain, instead of %zu: fewer at "
+            "a time leave each other room. Plan that to see their order.",
+            p->better_limit, p->better_nodes, p->n, drained_for_sure(p));
     struct line l = line_begin(out, s);
     line_fill(&l, STYLE_NONE, str_get(&text), INDENT, SIZE_MAX);
     line_end(&l);

@@ -558,24 +558,37 @@ static void make_twice(const struct plan_input *in, struct arena *arena, bool co
     out->better_limit = limit;
 }
 
-/* What a plan with this limit says. */
-static size_t sure_at(const struct plan_input *in, size_t limit) {
-    _cleanup_arena_ struct arena arena = ARENA_INIT;
+/* The plan with this limit. */
+static void make_limited(const struct plan_input *in, size_t limit, struct arena *arena,
+                         struct plan *out) {
     struct drain_opts opts = *in->opts;
     struct plan_input other = *in;
-    struct plan plan;
     opts.parallel = (unsigned)limit;
     other.opts = &opts;
-    make_twice(&other, &arena, false, &plan);
-    return count_sure(&plan);
+    make_twice(&other, arena, false, out);
 }
 
 void plan_make(const struct plan_input *in, struct arena *arena, struct plan *out) {
+    _cleanup_arena_ struct arena spare = ARENA_INIT;
+    struct plan limited;
     make_twice(in, arena, true, out);
+    size_t limit = out->better_limit, sure = count_sure(out);
+    out->better_limit = out->better_nodes = 0;
+    if (!limit)
+        return;
     /* That it is better was tried, in other circumstances than those of a plan: what is said is
      * what whoever makes that plan reads in it. */
-    size_t nodes = out->better_limit ? sure_at(in, out->better_limit) : 0;
-    bool better = nodes > count_sure(out);
-    out->better_limit = better ? out->better_limit : 0;
-    out->better_nodes = better ? nodes : 0;
+    make_limited(in, limit, in->adopt ? arena : &spare, &limited);
+    size_t nodes = count_sure(&limited);
+    if (nodes <= sure)
+        return;
+    if (in->adopt) {
+        *out = limited;
+        out->better_limit = out->better_nodes = 0;
+        out->adopted_limit = limit;
+        out->without_nodes = sure;
+    } else {
+        out->better_limit = limit;
+        out->better_nodes = nodes;
+    }
 }

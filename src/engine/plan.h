@@ -33,6 +33,8 @@ struct plan_input {
     plan_times_fn *times; /* NULL: engine/durations.h */
     void *times_arg;
     int64_t now;    /* wall clock */
+    bool adopt;     /* nobody has said how many nodes may go at a time: where fewer get more of them
+                       through, the plan is one of so many */
     unsigned tries; /* orders of nodes to compare when not all can go at once; 0: as many as are
                        worth it */
 };
@@ -139,6 +141,9 @@ struct plan {
     /* Where nodes that go together keep each other from getting through: with so many at a time so
      * many nodes do for certain, more than here; 0: nothing is better. */
     size_t better_limit, better_nodes;
+    /* Such a limit that the plan has taken by itself (`adopt`), and of how many nodes it would be
+     * certain without; 0: none. */
+    size_t adopted_limit, without_nodes;
     size_t assumed;  /* pods that go whose start was not seen of any sibling */
     size_t attached; /* pods that go and have volumes that must be detached */
     size_t count[PLAN_VERDICTS];

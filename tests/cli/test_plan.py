@@ -262,7 +262,7 @@ class Crowd(Case):
         return {n["name"]: 10 - n["drainedRuns"] for n in found["nodes"]}
 
     def test_who_competes_is_not_sure(self) -> None:
-        plan, left = self.plan(self.ALL), self.rehearsed(self.ALL)
+        plan, left = self.plan(f"{self.ALL} --parallel 6"), self.rehearsed(self.ALL)
         for n in plan["nodes"]:
             runs = left.get(n["name"], 0)
             self.assertTrue(n["verdict"] == "unsure" or runs == (10 if n["verdict"] == "never" else 0), (n["name"], n["verdict"], runs))
@@ -271,11 +271,34 @@ class Crowd(Case):
         self.assertIn("which of them get through is chance", said)
 
     def test_fewer_at_a_time(self) -> None:
-        plan = self.plan(self.ALL)
-        better = self.plan(f"{self.ALL} --parallel {plan['better']['parallel']}")
-        self.assertEqual(len(self.sure(better)), plan["better"]["nodes"])
-        self.assertGreater(len(self.sure(better)), len(self.sure(plan)))
-        self.assertRegex(self.slipway(f"plan {self.ALL}").out, r"\nWith --parallel=\d \d of the 6 nodes drain for certain, instead of 0:")
+        """Whoever gives a limit keeps it, and is told of a better one."""
+        for flag in ("--parallel 6", "--max-unavailable 100%"):
+            plan = self.plan(f"{self.ALL} {flag}")
+            better = self.plan(f"{self.ALL} --parallel {plan['better']['parallel']}")
+            self.assertEqual(len(self.sure(better)), plan["better"]["nodes"])
+            self.assertGreater(len(self.sure(better)), len(self.sure(plan)))
+            self.assertEqual((plan["mostAtOnce"], "adopted" in plan), (6, False))
+            text = self.slipway(f"plan {self.ALL} {flag}").out
+            self.assertRegex(text, r"\nWith --parallel=\d \d of the 6 nodes drain for certain, instead of 0:")
+            self.assertIn(" " + flag.replace(" ", "="), text.splitlines()[-1])
+
+    def test_a_limit_is_found_where_none_is_given(self) -> None:
+        path = self.dir / "plan.json"
+        plan, text = self.plan(self.ALL), self.slipway(f"plan {self.ALL} --out {path}").out
+        limit = plan["adopted"]["parallel"]
+        self.assertEqual((plan["mostAtOnce"], "better" in plan), (limit, False))
+        self.assertIn(f"--parallel={limit}", plan["flags"])
+        self.assertGreater(len(self.sure(plan)), plan["adopted"]["without"])
+        self.assertEqual(self.sure(plan), self.sure(self.plan(f"{self.ALL} --parallel {limit}")))
+        self.assertIn(f"At most {limit} at a time (--parallel={limit}): with more, pods of the nodes that go together would take each other's room",
+                      " ".join(text.split()))
+        self.assertEqual(json.loads(path.read_text())["flags"], plan["flags"])
+        done = self.slipway(f"diff {path} --detailed-exitcode")
+        self.assertEqual((done.out, done.code), ("", DONE))
+        # The command that it ends with gets more nodes through than all at once.
+        command = self.slipway(f"plan {self.ALL}").out.splitlines()[-1].partition("slipway drain ")[2]
+        self.assertIn(f" --parallel={limit}", command)
+        self.assertLess(sum(self.rehearsed(command).values()), sum(self.rehearsed(self.ALL).values()))
 
     def test_the_command_does_what_the_plan_says(self) -> None:
         words = f"{self.ALL} --parallel 1"

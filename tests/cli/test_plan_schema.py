@@ -46,7 +46,7 @@ class Schema(unittest.TestCase):
             for scenario in SCENARIOS:
                 with Sim("--scenario", scenario) as sim:
                     nodes = [n["metadata"]["name"] for n in sim.client.get("/api/v1/nodes")["items"]][:8]
-                    for line in (*LINES, f"--rules={rules}") if nodes else ():
+                    for line in (*LINES, "--force --delete-emptydir-data --parallel=8", f"--rules={rules}") if nodes else ():
                         plan = self.plan(sim, line, nodes)
                         self.assertEqual(faults(plan, SCHEMA), [], (scenario, line))
                         seen |= names(plan)

@@ -310,11 +310,22 @@ static void fewer_at_a_time_are_told_of(void **state) {
                                           "With --parallel=1 2 of the 3 nodes drain for certain, "
                                           "instead of 0: fewer at a time leave each other room."));
     assert_non_null(strstr(str_get(&out), "\nTo run it:  slipway drain 'w[0-2]' --force"));
+    f->adopt = true;
+    make(f, "w0", "w1", "w2", NULL);
+    str_reset(&out);
+    show(f, 300, true, &out);
+    assert_non_null(strstr(str_get(&out), " at most 1 at a time\n"));
+    assert_non_null(strstr(
+        str_get(&out), "\nAt most 1 at a time (--parallel=1): with more, pods of the nodes that "
+                       "go together would take each other's room, and 0 of the 3 nodes, not 2, "
+                       "would drain for certain.\n"));
+    assert_null(strstr(str_get(&out), "With --parallel"));
+    f->adopt = false;
     f->w.opts.parallel = 1;
     make(f, "w0", "w1", "w2", NULL);
     str_reset(&out);
     show(f, 200, true, &out);
-    assert_null(strstr(str_get(&out), "With --parallel"));
+    assert_null(strstr(str_get(&out), "--parallel"));
     assert_non_null(
         strstr(str_get(&out), "\nTo run it:  slipway drain w0 w1 w2 --in-order --force"));
 }

@@ -54,6 +54,28 @@ static void fewer_at_a_time_get_more_through(void **state) {
     assert_int_equal(sure, 2);
 }
 
+/* Where nobody has said how many, the plan is one of as many as get the most through. */
+static void a_better_limit_is_adopted(void **state) {
+    struct plan_site *f = *state;
+    f->adopt = true;
+    nodes(f, 3);
+    compete(f, 3);
+    make(f, "w0", "w1", "w2", NULL);
+    assert_int_equal(f->plan.adopted_limit, 1);
+    assert_int_equal(f->plan.without_nodes, 0);
+    assert_int_equal(f->plan.better_limit, 0);
+    assert_int_equal(f->plan.most_at_once, 1);
+    size_t sure = 0;
+    for (size_t i = 0; i < f->plan.n; i++)
+        sure += f->plan.nodes[i].ends != PLAN_NO_TIME;
+    assert_int_equal(sure, 2);
+    /* With room for all there is none to be adopted. */
+    node(f, "w3", 110);
+    make(f, "w0", "w1", "w2", NULL);
+    assert_int_equal(f->plan.adopted_limit, 0);
+    assert_int_equal(f->plan.most_at_once, 3);
+}
+
 /* What was seen of the plan itself is told, not how it went when others were tried: one at a time
  * nothing is short, and fewer tries are enough. */
 static void what_else_is_tried_changes_nothing(void **state) {
@@ -146,6 +168,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PLAN_TEST(nodes_compete_for_the_last_disruption),
         PLAN_TEST(fewer_at_a_time_get_more_through),
+        PLAN_TEST(a_better_limit_is_adopted),
         PLAN_TEST(what_else_is_tried_changes_nothing),
         PLAN_TEST(with_room_nothing_is_chance),
         PLAN_TEST(what_never_gets_through_is_certain),

@@ -13,6 +13,7 @@ struct plan_site {
     struct store *namespaces, *volumes, *claims, *classes, *jobs, *quotas, *accounts;
     bool no_storage; /* volumes and claims are not known */
     bool no_classes; /* StorageClasses are not */
+    bool adopt;      /* as the input has it */
     bool own_times;  /* engine/durations.h, not `times` */
     struct arena arena;
     struct plan plan;
@@ -74,6 +75,7 @@ __attribute__((sentinel)) static inline void make(struct plan_site *f, ...) {
     arena_reset(&f->arena);
     plan_make(&(struct plan_input){.opts = &f->w.opts,
                                    .cluster = &f->w.c,
+                                   .adopt = f->adopt,
                                    .namespaces = f->namespaces,
                                    .volumes = f->no_storage ? NULL : f->volumes,
                                    .claims = f->no_storage ? NULL : f->claims,
