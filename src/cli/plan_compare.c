@@ -403,7 +403,27 @@ static size_t budget_differs(const struct plan_budget *a, const struct plan_budg
     return 1;
 }
 
-static size_t budgets_changed(const struct plan_file *f, const struct plan *now, struct str *out) {
+/* None of the pods that go is one of its own any more. That is no change as long as it is what it
+ * was: its pods may have moved, or be fewer. */
+static size_t budget_unused(const struct plan_budget *then, const struct store *budgets,
+                            struct str *out) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    const char *slash = strchr(then->name, '/');
+    struct plan_budget now;
+    const struct object *pdb =
+        slash ? store_get(budgets, arena_strndup(&arena, then->name, (size_t)(slash - then->name)),
+                          slash + 1)
+              : NULL;
+    if (!pdb) {
+        str_addf(out, "- budget %s (%s) is gone\n", then->name, then->rule);
+        return 1;
+    }
+    plan_budget_of((const struct pdb *)pdb, &arena, &now);
+    return budget_differs(then, &now, out);
+}
+
+static size_t budgets_changed(const struct plan_file *f, const struct plan *now,
+                              const struct store *budgets, struct str *out) {
     size_t i = 0, k = 0, n = 0;
     while (f->has_budgets && (i < f->n_budgets || k < now->n_budgets)) {
         int c = i == f->n_budgets     ? 1
@@ -412,9 +432,7 @@ static size_t budgets_changed(const struct plan_file *f, const struct plan *now,
         if (c == 0) {
             n += budget_differs(&f->budgets[i], &now->budgets[k], out);
         } else if (c < 0) {
-            str_addf(out, "- budget %s (%s) is gone, or selects none of the pods any more\n",
-                     f->budgets[i].name, f->budgets[i].rule);
-            n++;
+            n += budget_unused(&f->budgets[i], budgets, out);
         } else {
             str_addf(out, "+ budget %s: %s\n", now->budgets[k].name, now->budgets[k].rule);
             n++;
@@ -425,9 +443,10 @@ static size_t budgets_changed(const struct plan_file *f, const struct plan *now,
     return n;
 }
 
-size_t plan_file_compare(const struct plan_file *f, const struct plan *now, struct str *out) {
+size_t plan_file_compare(const struct plan_file *f, const struct plan *now,
+                         const struct store *budgets, struct str *out) {
     size_t n = nodes_changed(f, now, out);
-    return n + budgets_changed(f, now, out);
+    return n + budgets_changed(f, now, budgets, out);
 }
 
 bool plan_file_foreign(const struct plan_file *f, const struct plan *now) {

@@ -249,7 +249,8 @@ static int plan_again(struct cli *cli, struct saved_plan *s) {
     for (size_t i = 0; !rc && i < s->file.n; i++)
         s->gone[i] = !store_get(r.picture.cluster.nodes, NULL, s->names[i]);
     if (!rc) {
-        s->n_changes += plan_file_compare(&s->file, &r.plan, &s->changes);
+        s->n_changes +=
+            plan_file_compare(&s->file, &r.plan, r.picture.cluster.budgets, &s->changes);
         s->busy = find_busy(cli, s, r.picture.cluster.nodes);
         foresee(&cli->arena, &r.plan, &s->flags);
     }

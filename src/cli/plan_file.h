@@ -50,8 +50,9 @@ int plan_file_parse(const char *text, size_t len, const char *path, struct arena
  * Returns how many. What counts is in docs/plan.md: nodes, what checks say to them, the workloads
  * whose pods shall go and what was said of these, budgets. What comes and goes by itself does not:
  * names, ReplicaSets and number of a workload's pods, pods of Jobs, how much a budget allows just
- * now. */
-size_t plan_file_compare(const struct plan_file *f, const struct plan *now, struct str *out);
+ * now. `budgets` are those that there are. */
+size_t plan_file_compare(const struct plan_file *f, const struct plan *now,
+                         const struct store *budgets, struct str *out);
 
 /* Whether no node of the plan is the one that it was. */
 bool plan_file_foreign(const struct plan_file *f, const struct plan *now);

@@ -154,6 +154,9 @@ struct plan {
 /* Everything in `out` lives in the arena and is valid until a store changes. */
 void plan_make(const struct plan_input *in, struct arena *arena, struct plan *out);
 
+/* What a budget asks for, whether or not the plan has a pod of it. */
+void plan_budget_of(const struct pdb *pdb, struct arena *arena, struct plan_budget *out);
+
 /* Somebody knows better (the API server, when it is asked): the pod of this node gets another
  * verdict, and what follows from it for the node and the plan is set right. When other pods would
  * go then is not computed anew. The texts must live as long as the plan. */

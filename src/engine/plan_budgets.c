@@ -85,21 +85,25 @@ static const char *selector_words(struct arena *arena, const struct label_select
     return arena_strndup(arena, str_get(&text), text.len);
 }
 
-static void describe(struct planning *g, struct used *u, struct plan_budget *out) {
-    const struct pdb *pdb = u->pdb;
+void plan_budget_of(const struct pdb *pdb, struct arena *arena, struct plan_budget *out) {
     _cleanup_str_ struct str rule = STR_INIT;
     budget_rule(pdb, &rule);
+    *out = (struct plan_budget){
+        .name = arena_printf(arena, "%s/%s", strna(pdb->meta.ns), strna(pdb->meta.name)),
+        .rule = arena_strndup(arena, str_get(&rule), rule.len),
+        .selector = selector_words(arena, pdb->selector),
+        .unhealthy = strna(pdb->unhealthy_policy),
+        .spare = PLAN_NO_COUNT};
+}
+
+static void describe(struct planning *g, struct used *u, struct plan_budget *out) {
     int32_t away = most_away(u);
     /* None expected: its controller has not seen the pods yet. */
-    int64_t spared = budget_spare(pdb, &g->budget_owners);
-    int32_t spare = spared == BUDGET_UNKNOWN ? PLAN_NO_COUNT : (int32_t)spared;
-    *out = (struct plan_budget){.name = plan_full_name(g, &pdb->meta),
-                                .rule = arena_strndup(g->arena, str_get(&rule), rule.len),
-                                .selector = selector_words(g->arena, pdb->selector),
-                                .unhealthy = strna(pdb->unhealthy_policy),
-                                .spare = spare,
-                                /* What is not asked for, or deleted, is beyond it. */
-                                .needs = MIN_OF(away, MAX_OF(spare, 0))};
+    int64_t spared = budget_spare(u->pdb, &g->budget_owners);
+    plan_budget_of(u->pdb, g->arena, out);
+    out->spare = spared == BUDGET_UNKNOWN ? PLAN_NO_COUNT : (int32_t)spared;
+    /* What is not asked for, or deleted, is beyond it. */
+    out->needs = MIN_OF(away, MAX_OF(out->spare, 0));
 }
 
 static int compare_budgets(const void *a, const void *b) {
