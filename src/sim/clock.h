@@ -31,6 +31,12 @@ struct clock {
     VEC(struct alarm *) heap;
 };
 
+/* Seconds that somebody else has written, in microseconds, as Kubernetes' own programs have them:
+ * in nanoseconds, of which 64 bits are kept. After three centuries they begin anew. */
+static inline int64_t clock_go_seconds(int64_t n) {
+    return (int64_t)((uint64_t)n * UINT64_C(1000000000)) / 1000;
+}
+
 void clock_init(struct clock *c, int64_t now);
 void clock_done(struct clock *c); /* leaves the alarms to their owners */
 

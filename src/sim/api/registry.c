@@ -370,14 +370,8 @@ static void bump_generation(json_t *obj) {
         json_object_set_new(meta_of(obj), "generation", json_integer(g + 1));
 }
 
-/* Seconds as the server counts them: in nanoseconds, of which 64 bits are kept. After three
- * centuries they begin anew. */
-static int64_t go_seconds(int64_t n) {
-    return (int64_t)((uint64_t)n * UINT64_C(1000000000)) / 1000;
-}
-
 static void mark(struct world *world, json_t *obj, int64_t grace) {
-    meta_set_time(obj, "deletionTimestamp", world->clock.now + go_seconds(grace));
+    meta_set_time(obj, "deletionTimestamp", world->clock.now + clock_go_seconds(grace));
     json_object_set_new(meta_of(obj), "deletionGracePeriodSeconds", json_integer(grace));
 }
 
@@ -400,7 +394,7 @@ static bool begin_graceful(struct world *world, json_t *obj, const struct delete
         int64_t due = 0;
         const char *text = meta_str(obj, "deletionTimestamp");
         time_parse(text, strlen(text), &due);
-        due += SEC(asked - was);
+        due += clock_go_seconds(asked) - clock_go_seconds(was);
         if (due < world->clock.now) { /* never into the past */
             due = world->clock.now;
             if (asked)

@@ -337,7 +337,7 @@ static bool work(struct look *l, json_t *s) {
         return true;
     }
     if (j->deadline != ABSENT64) {
-        int64_t left = started + SEC(j->deadline) - now;
+        int64_t left = started + clock_go_seconds(j->deadline) - now;
         if (left <= 0) {
             fail_job(l, s, "DeadlineExceeded", "Job was active longer than specified deadline");
             return true;

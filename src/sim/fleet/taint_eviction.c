@@ -95,9 +95,9 @@ static bool sync(void *arg, const char *ns, const char *name) {
         const struct taint *t = &node->taints[i];
         if (!str_same(t->effect, "NoExecute"))
             continue;
-        int64_t n = stay(pod, t);
+        int64_t n = clock_go_seconds(stay(pod, t));
         if (n >= 0)
-            due = MIN_OF(due, n ? since(c, pod->meta.uid) + SEC(n) : now);
+            due = MIN_OF(due, n ? since(c, pod->meta.uid) + n : now);
     }
     if (due == INT64_MAX) {
         forget(c, pod->meta.uid);

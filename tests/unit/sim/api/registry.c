@@ -92,6 +92,18 @@ static void test_grace(void **state) {
             "\"i\"}],\"nodeName\":\"n\",\"terminationGracePeriodSeconds\":1000000000000000000}}");
     d = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/pods/r", NULL);
     assert_string_equal(sim_str(d, "metadata.deletionTimestamp"), "1807-03-30T06:19:32Z");
+    d = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/pods/r",
+                "{\"gracePeriodSeconds\":5}");
+    /* of what went round the seconds were kept, and not their fraction */
+    assert_string_equal(sim_str(d, "metadata.deletionTimestamp"), "2026-11-15T00:00:04Z");
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods",
+            "{\"metadata\":{\"name\":\"t\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+            "\"i\"}],\"nodeName\":\"n\",\"terminationGracePeriodSeconds\":9223372036854775807}}");
+    d = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/pods/t", NULL);
+    assert_string_equal(sim_str(d, "metadata.deletionTimestamp"), "2026-11-14T23:59:59Z");
+    d = sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/pods/t",
+                "{\"gracePeriodSeconds\":7}");
+    assert_string_equal(sim_str(d, "metadata.deletionTimestamp"), "2026-11-15T00:00:07Z");
     sim_site_done(&s);
 }
 

@@ -68,6 +68,25 @@ static void make_job(struct sim_site *s, const char *name, const char *spec) {
     sim_ask(s, 201, "POST", "/apis/batch/v1/namespaces/default/jobs", body);
 }
 
+/* A time.Duration goes round: that one is over before it has begun. */
+static void test_deadline(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    sim_add_node(&s, "n1");
+    make_job(&s, "hour", "\"activeDeadlineSeconds\":3600,");
+    make_job(&s, "ages", "\"activeDeadlineSeconds\":1000000000000000000,");
+    sim_pass(&s, SEC(60));
+    json_t *j = sim_ask(&s, 200, "GET", "/apis/batch/v1/namespaces/default/jobs/ages", NULL);
+    assert_string_equal(sim_str(j, "status.conditions.0.reason"), "DeadlineExceeded");
+    j = sim_ask(&s, 200, "GET", "/apis/batch/v1/namespaces/default/jobs/hour", NULL);
+    assert_null(sim_at(j, "status.conditions.0"));
+    sim_pass(&s, SEC(3600));
+    j = sim_ask(&s, 200, "GET", "/apis/batch/v1/namespaces/default/jobs/hour", NULL);
+    assert_string_equal(sim_str(j, "status.conditions.0.reason"), "DeadlineExceeded");
+    sim_site_done(&s);
+}
+
 static void evict_all(struct sim_site *s) {
     json_t *list = sim_ask(s, 200, "GET", "/api/v1/namespaces/default/pods", NULL), *pod;
     size_t i;
@@ -123,6 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

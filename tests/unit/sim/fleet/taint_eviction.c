@@ -29,10 +29,17 @@ static void test_times(void **state) {
             "{\"metadata\":{\"name\":\"stays\",\"labels\":{\"app\":\"x\"}},\"spec\":{"
             "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],\"nodeName\":\"n1\",\"tolerations\":"
             "[{\"key\":\"k\",\"operator\":\"Exists\"}]}}");
+    /* more than 64 bits of nanoseconds: less than nothing, which is for ever */
+    sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods",
+            "{\"metadata\":{\"name\":\"ages\",\"labels\":{\"app\":\"x\"}},\"spec\":{"
+            "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],\"nodeName\":\"n1\",\"tolerations\":"
+            "[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
+            "\"tolerationSeconds\":9223372036854775807}]}}");
     sim_pass(&s, SEC(10));
     sim_ask(&s, 200, "PATCH", "/api/v1/nodes/n1",
             "{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\"}]}}");
     sim_pass(&s, SEC(20));
+    sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/pods/ages", NULL);
     sim_ask(&s, 404, "GET", "/api/v1/namespaces/default/pods/now", NULL);
     sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/pods/later", NULL);
     sim_pass(&s, SEC(60));
