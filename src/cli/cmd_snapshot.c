@@ -93,7 +93,7 @@ static int run_session(struct session *s, const char *path) {
     struct snapshot_taken taken;
     int fd = open_new(path, &temp, &err);
     if (fd < 0)
-        return cli_fail(cli, EXIT_USAGE, "%s", err_msg(&err));
+        return cli_fail(cli, EXIT_FAILED, "%s", err_msg(&err));
     struct snapshot_writer *w = snapshot_writer_new(fd, str_ends(path, ".gz"));
     int code = snapshot_take(s, w, path, &taken);
     if (!code && put_in_place(fd, &temp, path, &err))

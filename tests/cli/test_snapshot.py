@@ -17,7 +17,7 @@ import tap  # noqa: E402
 from program import SLIPWAY, Result, run  # noqa: E402
 from simulation import Sim, until  # noqa: E402
 
-ACCESS, USAGE = 4, 64
+FAILED, ACCESS, USAGE = 1, 4, 64
 HUSH = "hush-hush-9f2"  # stands for all that is nobody's business
 
 SECRETIVE = {
@@ -129,11 +129,11 @@ class Snapshot(Case):
         self.assertIn("say where to write it: --out FILE", done.err)
         with Sim("--nodes", "1", "--scenario", "empty") as sim:
             done = run("snapshot", "--out", "/nonexistent/x", KUBECONFIG=str(sim.kubeconfig))
-            self.assertEqual((done.code, done.out), (USAGE, ""))
+            self.assertEqual((done.code, done.out), (FAILED, ""))
             self.assertIn("--out: /nonexistent/x: ", done.err)
             for directory in (str(self.directory), f"{self.directory}/"):  # before anything is read
                 done = run("snapshot", "--out", directory, "-v4", KUBECONFIG=str(sim.kubeconfig))
-                self.assertEqual((done.code, done.out), (USAGE, ""))
+                self.assertEqual((done.code, done.out), (FAILED, ""))
                 self.assertTrue(done.err.endswith(f"error: --out: {directory}: Is a directory\n"), done.err)
                 self.assertNotIn("/api/v1", done.err)
             kubeconfig = self.directory / "k"
