@@ -1,6 +1,7 @@
 /* The verb `apply`: carries out a plan that was saved, unless what it rests on has changed. */
 #include <string.h>
 
+#include "base/shell.h"
 #include "base/str.h"
 #include "cli/plan_file.h"
 #include "cli/verb.h"
@@ -47,6 +48,24 @@ static size_t keep_names(struct cli *cli, struct saved_plan *s) {
     return n;
 }
 
+/* The file is from somebody else, maybe, and so is what may be lost by it: it is said before it is
+ * done. That the order is kept goes without saying. */
+static void tell_flags(struct cli *cli, const struct drain_flags *f) {
+    struct drain_args_list words = VEC_INIT;
+    struct drain_flags told = *f;
+    _cleanup_str_ struct str text = STR_INIT;
+    told.in_order = false;
+    drain_args_words(&told, &words);
+    for (size_t i = 0; i < words.len; i++)
+        if (!streq(words.p[i], DRAIN_RATE_WORD)) {
+            str_addc(&text, ' ');
+            shell_add(&text, words.p[i]);
+        }
+    if (text.len)
+        cli_note(cli, "The plan drains with%s", str_get(&text));
+    drain_args_list_done(&words);
+}
+
 static int run(struct cli *cli, int argc, char **argv) {
     const struct apply_opts *o = cli->opts;
     const struct verb *drain = verb_find("drain");
@@ -67,6 +86,7 @@ static int run(struct cli *cli, int argc, char **argv) {
         s.flags.history = o->drain.history;
         s.flags.progress = o->drain.progress;
         s.flags.json = o->drain.json;
+        tell_flags(cli, &s.flags);
         cli->opts = &s.flags;
         cli->verb = drain;
         rc = drain->run(cli, (int)n, (char **)s.names);

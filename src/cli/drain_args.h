@@ -35,5 +35,7 @@ struct drain_args_list {
 };
 void drain_args_list_done(struct drain_args_list *l);
 void drain_args_words(const struct drain_flags *f, struct drain_args_list *out);
+/* The one among them that is as it is by itself: written down, because that may change. */
+#define DRAIN_RATE_WORD "--eviction-rate=20"
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/nodeset.h"
 #include "base/shell.h"
 #include "base/vec.h"
+#include "cli/drain_args.h"
 #include "cli/drain_words.h"
 
 enum {
@@ -687,7 +688,7 @@ static void print_command(const struct plan_shown *shown, struct str *out) {
     if (turns && !has_flag(shown, "--in-order"))
         print_word("--in-order", out);
     for (size_t i = 0; i < shown->n_flags; i++)
-        if (!streq(shown->flags[i], "--eviction-rate=20")) /* as it is by itself */
+        if (!streq(shown->flags[i], DRAIN_RATE_WORD))
             print_word(shown->flags[i], out);
     free(names);
 }

@@ -603,6 +603,15 @@ class Saved(Case):
         self.assertIn(line, done.err)
         self.assertFalse(self.sim.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
 
+    def test_the_flags_of_the_file_are_told(self) -> None:
+        """Before anything is done: it may be anybody's."""
+        self.save("w1 --disable-eviction --force --parallel 1 --reason 'CHG 1'")
+        done = self.slipway(f"apply {self.path} --dry-run=client")
+        self.assertEqual(done.err.splitlines()[0], "The plan drains with --force --disable-eviction --parallel=1 '--reason=CHG 1'", done)
+        self.assertNotIn("The plan drains with", self.slipway(f"apply {self.path} --dry-run=client -q").err)
+        self.save("w1")
+        self.assertNotIn("The plan drains with", self.slipway(f"apply {self.path} --dry-run=client").err)
+
     def test_a_budget_that_is_gone(self) -> None:
         b, path = self.budget("w1")
         self.assertEqual(self.sim.client.call("DELETE", path)[0], 200)
