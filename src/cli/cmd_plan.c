@@ -77,6 +77,7 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
                                        .n_unread = r.picture.n_unread,
                                        .rules = args->rules_id,
                                        .saved = o->out,
+                                       .wide = o->output.format.kind == OUTPUT_WIDE,
                                        .asked = o->drain.target.dry_run == DRY_RUN_SERVER,
                                        .now = r.now});
     rc = rc ? rc : code_of(o, &r.plan);
@@ -135,13 +136,29 @@ static const struct option plan_rows[] = {
 };
 static const struct option_group plan_options = {"Flags of the plan", plan_rows};
 
+static const struct option output_rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_PARSED,
+     .offset = offsetof(struct document_opts, format),
+     .arg = "FORMAT",
+     .words = output_text_words,
+     .hint = HINT_WORDS,
+     .parse = output_parse_text,
+     .help = "Format: wide (with each pod that shall go, and where to), json, yaml or "
+             "jsonpath=TEMPLATE"},
+    {0},
+};
+static const struct option_group plan_output = {"Output options", output_rows};
+
 const struct verb verb_plan = {
     .name = "plan",
     .summary = "Say what a drain would do, before anything is touched",
     .args = "[drain] NODE...|-l SELECTOR",
     .text =
         "Takes the words and flags of {prog} drain, reads the cluster and plays the drain through: "
-        "which pods go and where to, which wait and for what, which never can and why; in which "
+        "which pods go (with -o wide each of them, and where to), which wait and for what, which "
+        "never can and why; in which "
         "order the nodes go, and how long that takes beside the shortest time in which it could be "
         "done. Nothing is changed.\n"
         "\n"
@@ -156,7 +173,7 @@ const struct verb verb_plan = {
         "\n"
         "A plan that was saved with --out is carried out by {prog} apply, which refuses when what "
         "it rests on has changed; {prog} diff shows what has.",
-    .examples = {{"A node", "plan drain w1"},
+    .examples = {{"A node, with each pod, where it goes and when", "plan drain w1 -o wide"},
                  {"A rack, three nodes at a time, saved for apply and diff",
                   "plan drain -l rack=r12 --max-unavailable 3 --out plan.json"},
                  {"In a script: is anything in the way?", "plan drain w1 --detailed-exitcode"}},
@@ -166,7 +183,7 @@ const struct verb verb_plan = {
             {&drain_kubectl_options, offsetof(struct plan_opts, drain)},
             {&drain_own_options, offsetof(struct plan_opts, drain)},
             {&target_options, offsetof(struct plan_opts, drain.target)},
-            {&document_options, offsetof(struct plan_opts, output)},
+            {&plan_output, offsetof(struct plan_opts, output)},
             {&connection_options, offsetof(struct plan_opts, drain.connection)},
             {0}},
     .opts_size = sizeof(struct plan_opts),

@@ -13,6 +13,7 @@ const char *const output_words[] = {
     "wide", "json", "yaml", "name", "jsonpath=", "custom-columns=", NULL};
 
 const char *const output_document_words[] = {"json", "yaml", "jsonpath=", NULL};
+const char *const output_text_words[] = {"wide", "json", "yaml", "jsonpath=", NULL};
 
 static const char *const names[] = {
     [OUTPUT_TABLE] = "table",
@@ -128,16 +129,26 @@ int output_parse(const char *text, struct arena *arena, void *field, struct err 
     return r;
 }
 
-int output_parse_document(const char *text, struct arena *arena, void *field, struct err *err) {
+static int parse_rowless(const char *text, bool wide, struct arena *arena, void *field,
+                         struct err *err) {
     struct output_format f;
     int r = output_parse(text, arena, &f, err);
     if (r)
         return r;
-    if (f.kind != OUTPUT_TABLE && (!output_is_document(&f) || f.kind == OUTPUT_COLUMNS))
+    if (f.kind != OUTPUT_TABLE && !(wide && f.kind == OUTPUT_WIDE) &&
+        (!output_is_document(&f) || f.kind == OUTPUT_COLUMNS))
         return err_set(err, EINVAL,
-                       "format \"%s\" is for tables, and this is none: use json, yaml or "
+                       "format \"%s\" is for tables, and this is none: use %sjson, yaml or "
                        "jsonpath=TEMPLATE",
-                       output_name(f.kind));
+                       output_name(f.kind), wide ? "wide, " : "");
     *(struct output_format *)field = f;
     return 0;
+}
+
+int output_parse_document(const char *text, struct arena *arena, void *field, struct err *err) {
+    return parse_rowless(text, false, arena, field, err);
+}
+
+int output_parse_text(const char *text, struct arena *arena, void *field, struct err *err) {
+    return parse_rowless(text, true, arena, field, err);
 }

@@ -46,6 +46,9 @@ extern const char *const output_document_words[]; /* for output_parse_document()
 int output_parse(const char *text, struct arena *arena, void *field, struct err *err);
 /* The same for a result that has no rows: wide, name and custom-columns are refused. */
 int output_parse_document(const char *text, struct arena *arena, void *field, struct err *err);
+/* The same for one that has more to say in words: wide is accepted. */
+extern const char *const output_text_words[];
+int output_parse_text(const char *text, struct arena *arena, void *field, struct err *err);
 /* Whether the format is made from a JSON document rather than from a table's rows. */
 static inline bool output_is_document(const struct output_format *f) {
     return f->kind >= OUTPUT_JSON;

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cli/drain_args.h"
 #include "cli/drain_words.h"
+#include "cli/table.h"
 
 enum {
     INDENT = 2,
@@ -189,6 +190,44 @@ static void print_rows(const struct plan *p, const struct screen *s, struct str 
         free(rows.p[i].nodes);
     }
     vec_done(&rows);
+}
+
+/* --- the pods --- */
+
+static const char *pod_word(const struct plan_pod *p) {
+    return p->verdict != PLAN_HOMELESS ? plan_verdict_word(p->verdict)
+           : is_unmade(p)              ? "not made"
+                                       : "no room";
+}
+
+static void pod_time(struct table *t, int64_t at) {
+    char when[TIMEFMT_LEN];
+    table_str(t, at == PLAN_NO_TIME ? "-" : at == 0 ? "now" : time_running(at, when));
+}
+
+/* Those that shall go: where to, and when. */
+static void print_pods(const struct plan *p, const struct screen *s, struct str *out) {
+    static const struct table_column columns[] = {{"NODE", false},    {"POD", false},
+                                                  {"VERDICT", false}, {"TO", false},
+                                                  {"EVICTED", false}, {"READY", false}};
+    _cleanup_table_ struct table *table = table_new(columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < p->nodes[i].n_pods; k++) {
+            const struct plan_pod *pod = &p->nodes[i].pods[k];
+            _cleanup_str_ struct str name = STR_INIT;
+            if (pod->verdict == PLAN_STAYS)
+                continue;
+            str_addf(&name, "%s/%s", strna(pod->pod->meta.ns), strna(pod->pod->meta.name));
+            table_row(table, str_get(&name));
+            table_str(table, p->nodes[i].name);
+            table_str(table, str_get(&name));
+            table_str(table, pod_word(pod));
+            table_str(table, pod->to ? pod->to : "-");
+            pod_time(table, pod->evicted);
+            pod_time(table, pod->back);
+        }
+    str_addc(out, '\n');
+    table_text(table, &(struct table_view){.color = s->color, .utf8 = s->utf8}, out);
 }
 
 /* --- what is in the way --- */
@@ -619,7 +658,7 @@ static void print_time(const struct plan *p, const struct screen *s, struct str 
              time_running(b->least, least));
     if (*b->message)
         str_addf(&text, " (%s)", b->message);
-    if (p->certain)
+    if (p->certain >= USEC_PER_SEC) /* what is told in whole seconds */
         str_addf(&text, "; however fast pods are, %s because of --eviction-rate",
                  time_running(p->certain, took));
     struct line l = line_begin(out, s);
@@ -709,6 +748,8 @@ void plan_text(const struct plan_shown *shown, const struct screen *s, struct st
     line_end(&l);
     str_addc(out, '\n');
     print_rows(p, s, out);
+    if (shown->wide)
+        print_pods(p, s, out);
     print_troubles(p, s, out);
     str_addc(out, '\n');
     print_counts(p, s, out);

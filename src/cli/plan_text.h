@@ -20,6 +20,7 @@ struct plan_shown {
     size_t n_unread;
     const char *rules; /* the file of rules as a hash, or "" */
     const char *saved; /* where; NULL: nowhere */
+    bool wide;         /* in words: with each pod that shall go */
     bool asked;        /* the API server was asked about each eviction */
     int64_t now;       /* wall clock */
 };

@@ -238,6 +238,18 @@ class Happy(Case):
             del p["made"], p["digest"]  # which is of the time as well
         self.assertEqual(first, second)
 
+    def test_wide(self) -> None:
+        """Each pod that shall go, and where to: what the document says."""
+        plan, text = self.plan("w1 w2"), self.slipway("plan w1 w2 -o wide").out
+        rows = [line.split()[:4] for line in text.splitlines() if re.match(r"w[12] +\S+/\S+ ", line)]
+        words = {"homeless": "no"}
+        want = [[n["name"], f"{p['namespace']}/{p['name']}", words.get(p["verdict"], p["verdict"]), p.get("to", "-")]
+                for n in plan["nodes"] for p in n["pods"] if p["verdict"] != "stays"]
+        self.assertEqual(rows, want)
+        self.assertTrue(any(row[3] != "-" for row in rows), rows)
+        self.assertNotIn(want[0][1], self.slipway("plan w1 w2").out)
+        self.assertEqual(self.slipway("plan w1 -o name").code, USAGE)
+
     def test_limits(self) -> None:
         plan = self.plan("w1 w2 --max-unavailable 1")
         self.assertEqual(plan["mostAtOnce"], 1)

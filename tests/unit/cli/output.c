@@ -108,6 +108,12 @@ static void documents(void **state) {
         assert_non_null(strstr(err_msg(&err), "is for tables, and this is none"));
     }
     assert_int_equal(output_parse_document("xyz", &arena, &f, &err), -EINVAL);
+    /* with more words */
+    assert_int_equal(output_parse_text("wide", &arena, &f, &err), 0);
+    assert_int_equal(f.kind, OUTPUT_WIDE);
+    assert_int_equal(output_parse_text("yaml", &arena, &f, &err), 0);
+    for (size_t i = 1; i < ARRAY_LEN(no); i++)
+        assert_int_equal(output_parse_text(no[i], &arena, &f, &err), -EINVAL);
 }
 
 /* What completion offers is what the parser takes. */

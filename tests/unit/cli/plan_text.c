@@ -330,6 +330,22 @@ static void fewer_at_a_time_are_told_of(void **state) {
         strstr(str_get(&out), "\nTo run it:  slipway drain w0 w1 w2 --in-order --force"));
 }
 
+/* What nobody beats is told when it is a second or more. */
+static void a_bound_of_nothing_is_not_told(void **state) {
+    struct plan_site *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    nodes(f, 2);
+    dw_pod(&f->w, "a", "w0", "{}");
+    make(f, "w0", NULL);
+    f->plan.certain = MSEC(999);
+    show(f, 300, true, &out);
+    assert_null(strstr(str_get(&out), "however fast pods are"));
+    f->plan.certain = SEC(1);
+    show(f, 300, true, &out);
+    assert_non_null(
+        strstr(str_get(&out), "; however fast pods are, 1s because of --eviction-rate\n"));
+}
+
 /* No times are made up where there are none. */
 static void nothing_can_be_drained(void **state) {
     struct plan_site *f = *state;
@@ -408,6 +424,7 @@ int main(void) {
         PLAN_TEST(what_is_not_made_is_not_called_without_room),
         PLAN_TEST(nothing_can_be_drained),
         PLAN_TEST(fewer_at_a_time_are_told_of),
+        PLAN_TEST(a_bound_of_nothing_is_not_told),
         PLAN_TEST(the_same_trouble_is_told_once),
         PLAN_TEST(hostile_names_are_made_printable),
     };
