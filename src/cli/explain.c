@@ -77,6 +77,7 @@ static const char *const found[BLOCKER_CODES] = {
         "the pod uses than its spec allows, or there is no ServiceAccount of the name that the pod "
         "has",
     [BLOCKER_OTHER_SCHEDULER] = "the pod's spec.schedulerName is not default-scheduler",
+    [BLOCKER_ROOM_UNKNOWN] = "the pod's spec.resourceClaims is not empty",
     [BLOCKER_SURGE_PENDING] = "with --surge: the Deployment was given one replica more, and its "
                               "status does not count it as available",
     [BLOCKER_NOT_RESCHEDULED] = "with --wait-rescheduled: the status of the owner counts fewer "
@@ -157,6 +158,7 @@ const char *const explain_words[BLOCKER_CODES + 2] = {
     [BLOCKER_JOB_WOULD_FAIL] = "JobWouldFail",
     [BLOCKER_REPLACEMENT_REFUSED] = "ReplacementRefused",
     [BLOCKER_OTHER_SCHEDULER] = "OtherScheduler",
+    [BLOCKER_ROOM_UNKNOWN] = "RoomUnknown",
     [BLOCKER_SURGE_PENDING] = "SurgePending",
     [BLOCKER_NOT_RESCHEDULED] = "NotRescheduled",
     [BLOCKER_MAX_UNAVAILABLE] = "MaxUnavailableReached",

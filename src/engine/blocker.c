@@ -152,6 +152,13 @@ static const struct blocker_row rows[] = {
          "replacement goes, or whether it finds room",
          "look at whether that scheduler runs, and at what room it has",
          "the replacement runs. A drain does not wait for it"},
+    [BLOCKER_ROOM_UNKNOWN] =
+        {"RoomUnknown", SEVERITY_INFO, true,
+         "the pod asks for something that Slipway does not look at (devices, by ResourceClaims), "
+         "so "
+         "that nobody here can tell where its replacement goes, or whether it finds room",
+         "look at whether other nodes have what it asks for",
+         "the replacement runs. A drain does not wait for it"},
     [BLOCKER_SURGE_PENDING] = {"SurgePending", SEVERITY_INFO, true,
                                "its Deployment gets one replica more first, which is not available "
                                "yet",

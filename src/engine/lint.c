@@ -117,6 +117,11 @@ static const struct lint_row rows[] = {
                         "workload has a scheduler of its own: whether there is room is not known",
                         "workloads have a scheduler of their own: whether there is room is not "
                         "known"},
+    [LINT_BEYOND] = {"not-judged", LINT_REMARK, BLOCKER_ROOM_UNKNOWN,
+                     "workload asks for something that is not looked at: whether there is room is "
+                     "not known",
+                     "workloads ask for something that is not looked at: whether there is room is "
+                     "not known"},
     [LINT_GUARD] = {"operator-guard", LINT_REMARK, WHY_NO_CODE,
                     "budget is an operator's own: it lets go by itself when a node is cordoned and "
                     "its data is safe",
@@ -380,6 +385,8 @@ static void look_at_going(struct linting *l, const struct pod *pod, const struct
         note_own(l, LINT_LOCAL, pod, &owner);
     if (pod_role(pod) == POD_MOVES && moveout_placed_by_other(pod))
         note_own(l, LINT_SCHEDULER, pod, &owner);
+    else if (pod_role(pod) == POD_MOVES && moveout_beyond(pod))
+        note_own(l, LINT_BEYOND, pod, &owner);
     if (has_foreign_finalizer(pod))
         note_own(l, LINT_FINALIZER, pod, &owner);
     look_at_budgets(l, pod, pdbs, n_pdbs);

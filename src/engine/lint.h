@@ -66,6 +66,7 @@ enum lint_cause {
     LINT_LOCAL,       /* pods whose volume is on a disk of their node */
     LINT_RETURNS,     /* pods that may come back to a cordoned node */
     LINT_SCHEDULER,   /* pods that another scheduler places */
+    LINT_BEYOND,      /* pods that ask for something which is not looked at */
     LINT_GUARD,       /* a budget that an operator keeps, and lets go of by itself */
     LINT_NOTHING,     /* a budget that selects no pod */
     LINT_CAUSES,

@@ -443,6 +443,11 @@ static void tell_scheduler(struct telling *t) {
     fix(t, WHY_RISK_NONE, blocker_row(BLOCKER_OTHER_SCHEDULER)->hint, NULL, NULL);
 }
 
+static void tell_beyond(struct telling *t) {
+    t->f->text = moveout_beyond(t->b->pods.p[0]);
+    fix(t, WHY_RISK_NONE, blocker_row(BLOCKER_ROOM_UNKNOWN)->hint, NULL, NULL);
+}
+
 /* As `why` says it of the node. */
 static void tell_attached(struct telling *t) {
     _cleanup_str_ struct str text = STR_INIT;
@@ -527,7 +532,8 @@ void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *o
         [LINT_LOCAL] = tell_local,         [LINT_RETURNS] = tell_returns,
         [LINT_UNREAD] = tell_unread,       [LINT_NAMESPACE] = tell_namespace,
         [LINT_JOB_FAILS] = tell_unmade,    [LINT_UNMADE] = tell_unmade,
-        [LINT_SCHEDULER] = tell_scheduler, [LINT_ATTACHED] = tell_attached,
+        [LINT_SCHEDULER] = tell_scheduler, [LINT_BEYOND] = tell_beyond,
+        [LINT_ATTACHED] = tell_attached,
     };
     struct telling t = {.l = l, .arena = l->arena, .b = b, .f = out};
     if (b->pods.len) {

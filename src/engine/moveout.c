@@ -129,6 +129,16 @@ bool moveout_placed_by_other(const struct pod *pod) {
     return !str_empty(name) && !streq(name, "default-scheduler");
 }
 
+const char *moveout_beyond(const struct pod *pod) {
+    return pod->spec && list_len(pod->spec->claims)
+               ? "the devices of ResourceClaims are not looked at"
+               : NULL;
+}
+
+bool moveout_unknown(const struct pod *pod) {
+    return moveout_placed_by_other(pod) || moveout_beyond(pod);
+}
+
 static bool volumes_are_judged(const struct moveout_stores *s, const struct pod *pod) {
     for (size_t i = 0; i < list_len(volumes_of(pod)); i++)
         if (!volume_is_judged(s, pod, &volumes_of(pod)[i]))
@@ -137,7 +147,7 @@ static bool volumes_are_judged(const struct moveout_stores *s, const struct pod 
 }
 
 bool moveout_judged(const struct moveout_stores *s, const struct pod *pod) {
-    return !moveout_placed_by_other(pod) && volumes_are_judged(s, pod);
+    return !moveout_unknown(pod) && volumes_are_judged(s, pod);
 }
 
 bool moveout_unread(const struct moveout_stores *s, const struct pod *pod) {

@@ -60,6 +60,11 @@ enum {
     "where the replacements of %zu pod%s go, and whether there is room, is not known: scheduler "  \
     "%s places them"
 
+/* Of pods that ask for something which is not looked at: their number, "s" unless that is 1, and
+ * what that is (moveout_beyond()). */
+#define MOVEOUT_BEYOND                                                                             \
+    "where the replacements of %zu pod%s go, and whether there is room, is not known: %s"
+
 /* --- the picture --- */
 
 /* NULL: not known; claims without volumes are as good as not known. */
@@ -81,11 +86,17 @@ int32_t moveout_least_priority(const struct store *pods);
 
 /* The pod as its owner makes it again: nowhere yet, with its name. */
 struct pod moveout_successor(const struct pod *pod);
-/* Whether it is known where its volumes can be, and who places it; what is not is not judged. */
+/* Whether it is known where its volumes can be, who places it, and what counts then; what is not is
+ * not judged. */
 bool moveout_judged(const struct moveout_stores *s, const struct pod *pod);
 /* Whether another scheduler than Kubernetes' own places it: nobody here knows what that would do,
  * so it is not judged either. */
 bool moveout_placed_by_other(const struct pod *pod);
+/* What counts for the scheduler when it places this pod, and is not looked at here, so that it is
+ * not judged either: "the devices of ResourceClaims are not looked at". NULL: nothing. */
+const char *moveout_beyond(const struct pod *pod);
+/* Whether one of both is so: whatever is read, nobody here knows where it goes. */
+bool moveout_unknown(const struct pod *pod);
 /* Of one that is not judged: whether that is because claims, volumes or classes could not be read.
  */
 bool moveout_unread(const struct moveout_stores *s, const struct pod *pod);

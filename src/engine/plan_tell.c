@@ -318,6 +318,53 @@ static bool has_claims(const struct pod *pod) {
     return false;
 }
 
+/* A pod of the budget that went before this one, and of whose replacement nobody knows whether it
+ * runs: so nobody knows either whether the budget gets back what it took. */
+static const struct ppod *unknown_before(const struct planning *g, const struct ppod *p) {
+    const struct pbudget *b = g->budgets.p[p->budget];
+    for (size_t i = 0; i < b->all.len; i++) {
+        const struct ppod *o = &g->pods.p[b->all.p[i]];
+        if (o != p && o->back != BACK_NEVER && !o->unmade && o->evicted >= 0 &&
+            o->evicted < p->evicted && moveout_unknown(o->pod))
+            return o;
+    }
+    return NULL;
+}
+
+static const char *unknown_why(const struct planning *g, const struct pod *pod) {
+    return moveout_placed_by_other(pod)
+               ? arena_printf(g->arena, "scheduler %s places it", pod->spec->scheduler)
+               : moveout_beyond(pod);
+}
+
+static void judge_waited(struct planning *g, struct ppod *p) {
+    struct pbudget *b = g->budgets.p[p->budget];
+    const struct ppod *o = unknown_before(g, p);
+    plan_judge(p, o ? PLAN_UNSURE : PLAN_WAITS, BLOCKER_PDB_NO_BUDGET, b->name,
+               plan_budget_words(g, b));
+    if (!o)
+        return;
+    p->pub->blocker.message =
+        arena_printf(g->arena,
+                     "%s; whether the replacement of %s runs, and gives back what it took, is not "
+                     "known: %s",
+                     p->pub->blocker.message, strna(o->pod->meta.name), unknown_why(g, o->pod));
+    p->pub->evicted = p->pub->gone = p->pub->back = PLAN_NO_TIME;
+}
+
+static void judge_surged(struct planning *g, struct ppod *p) {
+    bool unknown = moveout_unknown(p->pod);
+    plan_judge(p, unknown ? PLAN_UNSURE : PLAN_WAITS, BLOCKER_SURGE_PENDING,
+               plan_full_name(g, &p->pod->meta),
+               unknown ? arena_printf(g->arena,
+                                      "with --surge a second replica comes first, and whether "
+                                      "there is room for it is not known: %s",
+                                      unknown_why(g, p->pod))
+                       : "with --surge a second replica comes first");
+    if (unknown)
+        p->pub->evicted = p->pub->gone = p->pub->back = PLAN_NO_TIME;
+}
+
 static void tell_pod(struct planning *g, struct ppod *p) {
     struct plan_pod *pub = p->pub;
     pub->evicted = p->evicted;
@@ -346,11 +393,9 @@ static void tell_pod(struct planning *g, struct ppod *p) {
     } else if (p->homeless) {
         judge_homeless(g, p, plan_full_name(g, &p->pod->meta));
     } else if (p->waited && !p->rated) {
-        struct pbudget *b = g->budgets.p[p->budget];
-        plan_judge(p, PLAN_WAITS, BLOCKER_PDB_NO_BUDGET, b->name, plan_budget_words(g, b));
+        judge_waited(g, p);
     } else if (p->raised) {
-        plan_judge(p, PLAN_WAITS, BLOCKER_SURGE_PENDING, plan_full_name(g, &p->pod->meta),
-                   "with --surge a second replica comes first");
+        judge_surged(g, p);
     }
 }
 
@@ -575,24 +620,40 @@ static void tell_the_end(struct planning *g, struct pnode *n) {
                                 .help = blocker_row(BLOCKER_VOLUME_ATTACHED)->hint});
 }
 
-/* Nothing is in the way of the drain: only that nobody knows where they go is to be said. */
-static void tell_other_scheduler(struct planning *g, struct pnode *n) {
-    const struct ppod *first = NULL;
-    size_t pods = 0;
-    for (size_t i = 0; i < n->own && !n->pub->blocker.message; i++) {
+/* Pods of which nobody knows where they go, for one of the two reasons: the first of them, or NULL.
+ */
+static const struct pod *unknown_of(const struct planning *g, const struct pnode *n, bool other,
+                                    size_t *pods) {
+    const struct pod *first = NULL;
+    *pods = 0;
+    for (size_t i = 0; i < n->own; i++) {
         const struct ppod *p = &g->pods.p[n->pods.p[i]];
-        if (p->back == BACK_NEVER || p->unmade || !moveout_placed_by_other(p->pod))
+        if (p->back == BACK_NEVER || p->unmade || !moveout_unknown(p->pod) ||
+            moveout_placed_by_other(p->pod) != other)
             continue;
-        first = first ? first : p;
-        pods++;
+        first = first ? first : p->pod;
+        ++*pods;
     }
-    if (first)
-        n->pub->blocker = (struct plan_blocker){
-            .code = BLOCKER_OTHER_SCHEDULER,
-            .object = plan_full_name(g, &first->pod->meta),
-            .message = arena_printf(g->arena, MOVEOUT_OTHER, pods, pods == 1 ? "" : "s",
-                                    first->pod->spec->scheduler),
-            .help = ""};
+    return first;
+}
+
+/* Nothing is in the way of the drain: only that nobody knows where they go is to be said; unless it
+ * waits for them. */
+static void tell_unknown(struct planning *g, struct pnode *n) {
+    size_t pods;
+    const struct pod *other = unknown_of(g, n, true, &pods);
+    const struct pod *first = other ? other : unknown_of(g, n, false, &pods);
+    if (!first || n->pub->blocker.message)
+        return;
+    const char *s = pods == 1 ? "" : "s";
+    n->pub->blocker = (struct plan_blocker){
+        .code = other ? BLOCKER_OTHER_SCHEDULER : BLOCKER_ROOM_UNKNOWN,
+        .object = plan_full_name(g, &first->meta),
+        .message = other ? arena_printf(g->arena, MOVEOUT_OTHER, pods, s, first->spec->scheduler)
+                         : arena_printf(g->arena, MOVEOUT_BEYOND, pods, s, moveout_beyond(first)),
+        .help = ""};
+    if (g->in->opts->wait_rescheduled)
+        blame(n, PLAN_UNSURE, n->pub->blocker);
 }
 
 /* --- what comes out another time --- */
@@ -844,6 +905,7 @@ static void tell_node(struct planning *g, struct pnode *n) {
         tell_unread(g, n);
     if (!pub->blocker.message && !pub->finding)
         tell_the_end(g, n);
+    tell_unknown(g, n);
     pub->verdict = MAX_OF(verdict, pub->itself);
     if (pub->verdict >= PLAN_UNSURE)
         n->ends = PLAN_NO_TIME;
@@ -851,7 +913,6 @@ static void tell_node(struct planning *g, struct pnode *n) {
     pub->ends = n->ends;
     for (size_t k = 0; k < pub->n_pods; k++)
         pub->count[pub->pods[k].verdict]++;
-    tell_other_scheduler(g, n);
 }
 
 static void add_up(struct planning *g) {

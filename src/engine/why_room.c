@@ -76,8 +76,10 @@ static bool has_claims(const struct pod *pod) {
 
 /* The picture is there. */
 static bool can_judge(struct making *m, const struct pod *pod) {
-    if (!pod->spec || !has_claims(pod))
-        return pod->spec != NULL;
+    if (!pod->spec || moveout_unknown(pod))
+        return false;
+    if (!has_claims(pod))
+        return true;
     if (!why_has(m, &(struct why_want){.what = WHY_WANT_VOLUMES}))
         return false;
     struct moveout_stores stores = stores_of(m);
@@ -111,6 +113,10 @@ void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
         str_addf(&text, ": %s",
                  gated ? "it has scheduling gates that somebody must take off" : c->reason);
     l->text = why_text(m, &text);
+    if (!gated && moveout_beyond(pod))
+        tell(m, l,
+             arena_printf(m->arena, "whether a node has room for it now is not known: %s",
+                          moveout_beyond(pod)));
     if (!judge || !fit || m->rooms++ >= ROOMS_LOOKED_AT)
         return;
     if (fit_explain(fit, pod, &ours))
@@ -170,21 +176,24 @@ static void add_unread(struct making *m, const struct pod *const *pods, size_t n
 }
 
 /* Nothing is in the way of the drain: only that nobody knows where they go is to be said. */
-static void add_placed_by_other(struct making *m, const struct pod *const *pods, size_t n) {
+static void add_unknown(struct making *m, const struct pod *const *pods, size_t n,
+                        enum blocker_code code) {
     why_pods list = VEC_INIT;
+    bool other = code == BLOCKER_OTHER_SCHEDULER;
     for (size_t i = 0; i < n; i++)
-        if (pod_role(pods[i]) == POD_MOVES && !has(&m->held, pods[i]) &&
-            moveout_placed_by_other(pods[i]))
+        if (pod_role(pods[i]) == POD_MOVES && !has(&m->held, pods[i]) && moveout_unknown(pods[i]) &&
+            moveout_placed_by_other(pods[i]) == other)
             *vec_push(&list) = pods[i];
     if (list.len) {
-        struct why_link *l =
-            why_link_new(m, BLOCKER_OTHER_SCHEDULER, kind_pod.name, "",
-                         arena_printf(m->arena, MOVEOUT_OTHER, list.len, list.len == 1 ? "" : "s",
-                                      list.p[0]->spec->scheduler));
+        const struct pod *first = list.p[0];
+        const char *s = list.len == 1 ? "" : "s";
+        const char *text =
+            other ? arena_printf(m->arena, MOVEOUT_OTHER, list.len, s, first->spec->scheduler)
+                  : arena_printf(m->arena, MOVEOUT_BEYOND, list.len, s, moveout_beyond(first));
+        struct why_link *l = why_link_new(m, code, kind_pod.name, "", text);
         l->blocks = false;
         why_link_pods(m, l, list.p, list.len);
-        why_link_remedy(m, l, WHY_RISK_NONE, blocker_row(BLOCKER_OTHER_SCHEDULER)->hint, NULL,
-                        NULL);
+        why_link_remedy(m, l, WHY_RISK_NONE, blocker_row(code)->hint, NULL, NULL);
         *vec_push(&m->links) = l;
     }
     vec_done(&list);
@@ -315,5 +324,6 @@ void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n
     moveout_undo(&out);
     moveout_done(&out);
     add_unread(m, pods, n, counts);
-    add_placed_by_other(m, pods, n);
+    add_unknown(m, pods, n, BLOCKER_OTHER_SCHEDULER);
+    add_unknown(m, pods, n, BLOCKER_ROOM_UNKNOWN);
 }

@@ -77,11 +77,24 @@ static void another_scheduler_is_a_remark(void **state) {
     assert_int_equal(l->n_blocked, 0);
 }
 
+static void devices_are_a_remark(void **state) {
+    struct site *s = *state;
+    s->room = true;
+    site_pod(s, "a-1-a", "w1", "a", SITE_OWNER("ReplicaSet", "a-1"), true,
+             ",'resourceClaims':[{'name':'gpu'}],'nodeSelector':{'no':'such'}");
+    const struct lint *l = site_lint(s);
+    assert_int_equal(l->n, 1);
+    assert_string_equal(site_only(l, LINT_BEYOND)->text,
+                        "the devices of ResourceClaims are not looked at");
+    assert_int_equal(l->n_blocked, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_node_by_itself, begin, end),
         cmocka_unit_test_setup_teardown(a_budget_runs_dry, begin, end),
         cmocka_unit_test_setup_teardown(another_scheduler_is_a_remark, begin, end),
+        cmocka_unit_test_setup_teardown(devices_are_a_remark, begin, end),
     };
     return cmocka_run_group_tests_name("lint_remake", tests, NULL, NULL);
 }

@@ -376,6 +376,10 @@ static void which_volumes_are_judged(void **state) {
     assert_true(moveout_judged(&g->stores, pod_of(g, "none")));
     assert_true(moveout_judged(&g->stores, pod_of(g, "bound")));
     assert_true(moveout_judged(&g->stores, pod_of(g, "free")));
+    put(g, "device", "w1", 1, ",'resourceClaims':[{'name':'gpu','resourceClaimName':'g'}]");
+    assert_false(moveout_judged(&g->stores, pod_of(g, "device")));
+    assert_false(moveout_unread(&g->stores, pod_of(g, "device")));
+    assert_null(moveout_beyond(pod_of(g, "none")));
     g->stores.classes = NULL; /* nobody can tell where it may be made */
     assert_true(moveout_judged(&g->stores, pod_of(g, "bound")));
     assert_false(moveout_judged(&g->stores, pod_of(g, "free")));

@@ -40,6 +40,18 @@ static void the_second_one_is_ready_before_the_first_goes(void **state) {
     assert_verdict(f, "a", PLAN_GOES);
 }
 
+/* Nobody knows whether the second one gets what it asks for. */
+static void a_second_one_with_devices_is_not_sure(void **state) {
+    struct plan_site *f = *state;
+    only_one(f);
+    dw_edit_pod(&f->w, "a", "{'spec':{'resourceClaims':[{'name':'gpu'}]}}");
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_UNSURE);
+    assert_code(f, "a", BLOCKER_SURGE_PENDING);
+    assert_says(f, "a", "whether there is room for it is not known: the devices of ResourceClaims");
+    assert_int_equal(node_of(f, "w0")->ends, PLAN_NO_TIME);
+}
+
 /* What never allows one of one allows one of two, unless it asks for all. */
 static void a_budget_counts_the_second_one(void **state) {
     struct plan_site *f = *state;
@@ -159,6 +171,7 @@ static void what_a_drain_would_not_know_is_unsure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PLAN_TEST(the_second_one_is_ready_before_the_first_goes),
+        PLAN_TEST(a_second_one_with_devices_is_not_sure),
         PLAN_TEST(a_budget_counts_the_second_one),
         PLAN_TEST(what_a_budget_gains_it_loses_again),
         PLAN_TEST(without_room_for_two_it_does_not_go),

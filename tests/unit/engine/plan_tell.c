@@ -518,6 +518,61 @@ static void osds_of_one_host_do_not_wait_for_each_other(void **state) {
     assert_int_equal(node_of(f, "w0")->verdict, PLAN_UNSURE);
 }
 
+#define DEVICE "{'spec':{'resourceClaims':[{'name':'gpu','resourceClaimTemplateName':'gpu'}]}}"
+
+/* Nobody here reckons with devices: that is said, and nothing of where the pods go. */
+static void pods_with_devices_are_not_judged(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    dw_pod(&f->w, "a", "w0", DEVICE);
+    dw_pod(&f->w, "b", "w0", DEVICE);
+    dw_pod(&f->w, "c", "w0", "{}");
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_GOES);
+    assert_null(pod_of(f, "a")->to);
+    assert_non_null(pod_of(f, "c")->to);
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_GOES);
+    assert_int_equal(node_of(f, "w0")->blocker.code, BLOCKER_ROOM_UNKNOWN);
+    assert_string_equal(node_of(f, "w0")->blocker.message,
+                        "where the replacements of 2 pods go, and whether there is room, is not "
+                        "known: the devices of ResourceClaims are not looked at");
+    assert_true(node_of(f, "w0")->ends >= 0);
+    f->w.opts.wait_rescheduled = true; /* it is not drained before they run */
+    make(f, "w0", NULL);
+    assert_int_equal(node_of(f, "w0")->verdict, PLAN_UNSURE);
+    assert_int_equal(node_of(f, "w0")->ends, PLAN_NO_TIME);
+}
+
+/* Whether the first gives back what it took of the budget is not known either. */
+static void a_budget_waits_for_what_is_not_judged(void **state) {
+    static const char *const rows[][2] = {
+        {DEVICE, "the devices of ResourceClaims are not looked at"},
+        {"{'spec':{'schedulerName':'mine'}}", "scheduler mine places it"},
+    };
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    dw_budget(&f->w, "web", 1, 2, 1, 2);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        dw_pod(&f->w, "a", "w0", "%s", rows[i][0]);
+        dw_pod(&f->w, "b", "w0", "%s", rows[i][0]);
+        make(f, "w0", NULL);
+        assert_verdict(f, "a", PLAN_GOES);
+        assert_verdict(f, "b", PLAN_UNSURE);
+        assert_code(f, "b", BLOCKER_PDB_NO_BUDGET);
+        assert_says(f, "b",
+                    "; whether the replacement of a runs, and gives back what it took, is "
+                    "not known: ");
+        assert_says(f, "b", rows[i][1]);
+        assert_int_equal(pod_of(f, "b")->gone, PLAN_NO_TIME);
+        assert_int_equal(node_of(f, "w0")->verdict, PLAN_UNSURE);
+        assert_int_equal(node_of(f, "w0")->ends, PLAN_NO_TIME);
+    }
+    dw_pod(&f->w, "a", "w0", "{}");
+    dw_pod(&f->w, "b", "w0", "{}");
+    make(f, "w0", NULL);
+    assert_verdict(f, "b", PLAN_WAITS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PLAN_TEST(a_timeout_that_is_too_short_is_told),
@@ -543,6 +598,8 @@ int main(void) {
         PLAN_TEST(a_budget_of_pods_without_a_controller),
         PLAN_TEST(what_an_operator_guards_is_not_lost),
         PLAN_TEST(osds_of_one_host_do_not_wait_for_each_other),
+        PLAN_TEST(pods_with_devices_are_not_judged),
+        PLAN_TEST(a_budget_waits_for_what_is_not_judged),
     };
     return cmocka_run_group_tests_name("engine/plan_tell", tests, NULL, NULL);
 }

@@ -430,9 +430,52 @@ static void storage_classes_count(void **state) {
     assert_string_equal(why->unread[0], "storageclasses");
 }
 
+/* Neither of one that is Pending nor of one that is to go is it said that there is room, or none.
+ */
+static void devices_are_not_judged(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    node(s, "n2", "4", "");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'p'},'spec':{'containers':[{'name':'c'}],"
+              "'resourceClaims':[{'name':'gpu'}]},'status':{" SAID(
+                  "0/2 nodes are available: 2 cannot allocate all claims.") "}}");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'r','uid':'u'," OWNED(
+                  "ReplicaSet", "web-1") "},'spec':{'nodeName':'n1','containers':[{'name':'c'}],"
+                                         "'nodeSelector':{'no':'such'},"
+                                         "'resourceClaims':[{'name':'gpu'}]}," RUNNING "}");
+    scene_room(s);
+    s->world.room = true;
+    const struct why_link *l = scene_why_pod(s, "p")->links[0];
+    assert_int_equal(l->n_causes, 1);
+    assert_string_equal(l->causes[0]->text, "whether a node has room for it now is not known: the "
+                                            "devices of ResourceClaims are not looked at");
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->state, WHY_FREE);
+    assert_int_equal(why->n_links, 1);
+    assert_int_equal(why->links[0]->code, BLOCKER_ROOM_UNKNOWN);
+    assert_false(why->links[0]->blocks);
+    assert_contains(why->links[0]->text, "the replacements of 1 pod go, and whether there is room, "
+                                         "is not known: the devices of ResourceClaims");
+}
+
+/* Whatever another scheduler would say: ours is not asked about its pods. */
+static void pods_of_other_schedulers_are_not_judged(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'p'},'spec':{'containers':[{'name':'c'}],"
+              "'schedulerName':'mine'},'status':{" SAID("not yet") "}}");
+    scene_room(s);
+    assert_int_equal(scene_why_pod(s, "p")->links[0]->n_causes, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(the_nearest_node_is_named),
+        SCENE_TEST(devices_are_not_judged),
+        SCENE_TEST(pods_of_other_schedulers_are_not_judged),
         SCENE_TEST(a_cordon_keeps_it_out),
         SCENE_TEST(a_cordon_that_is_not_the_reason),
         SCENE_TEST(the_cluster_has_changed_since),
