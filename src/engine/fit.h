@@ -144,6 +144,11 @@ const char *fit_any(struct fit *f, const struct pod *pod);
  * nothing is added, when there is a node that it fits. */
 bool fit_explain(struct fit *f, const struct pod *pod, struct str *out);
 
+/* Of such a message (without what it says of preemption) of this or an older scheduler: whether all
+ * its reasons are among those that are judged here. With another one "it fits" is no answer to it.
+ */
+bool fit_knows(const char *message);
+
 /* The codes that stood in the way in the last question that looked for a node (fit_place(),
  * fit_explain()), as bits: 1u << FIT_TAINT. */
 uint32_t fit_codes(const struct fit *f);

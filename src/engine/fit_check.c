@@ -43,6 +43,10 @@ bool fit_no(struct fit_ask *ask, enum fit_code code, const char *text) {
     return false;
 }
 
+const char *fit_text(enum fit_code code) {
+    return rows[code].text;
+}
+
 uint32_t fit_codes(const struct fit *f) {
     return f->ask.codes;
 }

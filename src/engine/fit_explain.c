@@ -135,3 +135,81 @@ bool fit_explain(struct fit *f, const struct pod *pod, struct str *out) {
     fit_counts_done(&why);
     return none;
 }
+
+/* --- the message of another --- */
+
+static bool begins_with(struct view text, const char *with) {
+    size_t n = strlen(with);
+    return text.len >= n && !memcmp(text.p, with, n);
+}
+
+/* Of a node; of taints and resources the text goes on. The second half is how schedulers from
+ * v1.21 on word or worded it. */
+static bool knows_reason(struct view text) {
+    static const char *const open[] = {
+        "Insufficient ",
+        "node(s) had untolerated taint",
+        "node(s) had taint {",
+        "node(s) had volume node affinity conflict",
+        "node(s) didn't match Pod's node affinity",
+        "node(s) didn't match node selector",
+        "node(s) didn't match pod affinity/anti-affinity",
+    };
+    for (int i = 0; i < FIT_CODES; i++)
+        if (*fit_text(i) && view_eq(text, view_of(fit_text(i))))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(open); i++)
+        if (begins_with(text, open[i]))
+            return true;
+    return false;
+}
+
+/* Something about the pod, in place of reasons of nodes. */
+static bool knows_trouble(struct view text) {
+    static const char *const open[] = {
+        "persistentvolumeclaim \"",
+        "persistentvolume \"",
+        "pod has unbound immediate PersistentVolumeClaims",
+        "waiting for ephemeral volume controller to create the persistentvolumeclaim",
+        "PVC ",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(open); i++)
+        if (begins_with(text, open[i]))
+            return true;
+    return false;
+}
+
+/* "3 " before a reason. */
+static size_t number_len(const char *s) {
+    size_t n = strspn(s, "0123456789");
+    return n && s[n] == ' ' ? n + 1 : 0;
+}
+
+/* The reason ends where the next number is: a comma may be in it. */
+static size_t reason_len(const char *s) {
+    const char *end = s;
+    while ((end = strstr(end, ", ")) && !number_len(end + 2))
+        end += 2;
+    return end ? (size_t)(end - s) : strlen(s);
+}
+
+bool fit_knows(const char *message) {
+    static const char mark[] = "nodes are available: ";
+    const char *s = strstr(message, mark);
+    if (!s)
+        return !*message || str_starts(message, "no nodes available") ||
+               str_starts(message, fit_text(FIT_GATED));
+    s += strlen(mark);
+    if (!number_len(s))
+        return knows_trouble(view_of(s));
+    while (*s) {
+        s += number_len(s);
+        struct view text = {s, reason_len(s)};
+        s += text.len + (s[text.len] ? 2 : 0);
+        while (text.len && text.p[text.len - 1] == '.')
+            text.len--;
+        if (!knows_reason(text))
+            return false;
+    }
+    return true;
+}

@@ -422,6 +422,8 @@ bool fit_check_zones(struct fit_ask *ask, const struct fit_node *node);
 /* Begins a question; false, with trouble, when no node has to be looked at. */
 bool fit_ask(struct fit *f, const struct pod *pod);
 /* Again, after pods were placed or unplaced. */
+/* What a code says; "" where that depends. */
+const char *fit_text(enum fit_code code);
 void fit_ask_refresh(struct fit *f);
 /* What it answers is in f->ask.reasons. */
 bool fit_ask_node(struct fit *f, const struct fit_node *node);

@@ -125,6 +125,14 @@ void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
     if (*now && !streq(now, said))
         tell(m, l, arena_printf(m->arena, "as the cluster is now: %s", now));
     fit_lack_of(fit, m->w->nodes, pod, drained(m), &lack);
+    /* That there is room is no answer to a reason that nobody here knows. */
+    if ((lack.fits || lack.cordoned) && !fit_knows(said)) {
+        tell(m, l,
+             "whether a node has room for it now is not known: not all that the scheduler says is "
+             "looked at");
+        lack.fits = NULL;
+        lack.cordoned = 0;
+    }
     tell_lack(m, l, helped, &lack, 1);
     fit_lack_done(&lack);
 }

@@ -154,6 +154,36 @@ static void evicting_does_not_help_against_everything(void **state) {
     assert_why(s, "a", low, "node(s) didn't match pod anti-affinity rules"); /* as before */
 }
 
+/* Words of kube-scheduler v1.36 (pkg/scheduler/framework/plugins), older ones and others'. */
+static void reasons_that_are_known(void **state) {
+    static const char *const known[] = {
+        "",
+        "no nodes available to schedule pods",
+        "0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods.",
+        "0/3 nodes are available: 1 Insufficient example.com/gpu, 2 node(s) were unschedulable",
+        "0/2 nodes are available: 2 node(s) had untolerated taint(s)",
+        "0/2 nodes are available: 1 node(s) had taint {a: b}, that the pod, 1 Too many pods",
+        "0/2 nodes are available: 2 node(s) had volume node affinity conflict",
+        "0/2 nodes are available: persistentvolumeclaim \"a\" not found. not found",
+        "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found",
+    };
+    static const char *const unknown[] = {
+        "0/3 nodes are available: 1 Insufficient cpu, 2 cannot allocate all claims",
+        "0/3 nodes are available: 3 node(s) did not have enough free storage.",
+        "0/3 nodes are available: 3 node(s) had no available disk.",
+        "0/3 nodes are available: 3 node(s) were unschedulable by somebody",
+        "0/3 nodes are available: resourceclaim not created yet",
+        "running PreBind plugin \"VolumeBinding\": binding volumes: timed out",
+        "0/3 nodes are available: 3 ",
+        "0/3 nodes are available: ",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        assert_true(fit_knows(known[i]));
+    for (size_t i = 0; i < ARRAY_LEN(unknown); i++)
+        assert_false(fit_knows(unknown[i]));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(a_pod_that_fits_needs_no_words),
@@ -164,6 +194,7 @@ int main(void) {
         SCENE_TEST(trouble_with_the_pod_itself),
         SCENE_TEST(who_would_be_evicted),
         SCENE_TEST(evicting_does_not_help_against_everything),
+        cmocka_unit_test(reasons_that_are_known),
     };
     return cmocka_run_group_tests_name("engine/fit_explain", tests, NULL, NULL);
 }

@@ -72,6 +72,23 @@ static void the_cluster_has_changed_since(void **state) {
     assert_non_null(cause_of(l, "node n1 has room for it now"));
 }
 
+/* The scheduler knows something that is not looked at: there being room is no answer to that. */
+static void a_reason_that_nobody_knows(void **state) {
+    struct scene *s = *state;
+    node(s, "n1", "4", "");
+    node(s, "n2", "4", "'unschedulable':true");
+    scene_pod(s, "p", "p", "",
+              SAID("0/2 nodes are available: 1 node(s) did not have enough free storage, 1 node(s) "
+                   "were unschedulable. no new claims to deallocate, preemption: none"));
+    scene_room(s);
+    const struct why_link *l = scene_why_pod(s, "p")->links[0];
+    assert_null(cause_of(l, "has room for it now;"));
+    assert_null(cause_of(l, "if it were not cordoned"));
+    assert_null(remedy_of(l, "uncordon"));
+    assert_non_null(cause_of(l, "whether a node has room for it now is not known: not all that the "
+                                "scheduler says is looked at"));
+}
+
 static void another_reason_than_the_scheduler_saw(void **state) {
     struct scene *s = *state;
     node(s, "n1", "500m", "");
@@ -480,6 +497,7 @@ int main(void) {
         SCENE_TEST(a_cordon_that_is_not_the_reason),
         SCENE_TEST(the_cluster_has_changed_since),
         SCENE_TEST(another_reason_than_the_scheduler_saw),
+        SCENE_TEST(a_reason_that_nobody_knows),
         SCENE_TEST(not_every_pod_asks_all_nodes),
         cmocka_unit_test(absurd_quantities),
         SCENE_TEST(bytes_are_rounded_up),
