@@ -199,12 +199,21 @@ bool moveout_preempts(struct fit *fit, const struct pod *pod, int32_t least_prio
     return fit_explain(fit, pod, &words) && !strstr(str_get(&words), " preemption: ");
 }
 
-/* "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: ...". */
+/* "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: ...". The
+ * second half begins with what the plugin for ResourceClaims has to say (PostFilter() of
+ * dynamicresources.go in kube-scheduler v1.36), if it was asked. */
 const char *moveout_words(struct arena *arena, const char *message) {
-    const char *end = strstr(message, ". no new claims");
-    if (!end)
-        end = strstr(message, ". preemption:");
-    size_t len = end ? (size_t)(end - message) : strlen(message);
+    static const char *const seconds[] = {
+        ". no new claims to deallocate",
+        ". still not schedulable",
+        ". deallocation of ResourceClaim completed",
+        ". preemption:",
+    };
+    size_t len = strlen(message);
+    for (size_t i = 0; i < ARRAY_LEN(seconds); i++) {
+        const char *at = strstr(message, seconds[i]);
+        len = at ? MIN_OF(len, (size_t)(at - message)) : len;
+    }
     while (len && (message[len - 1] == '.' || message[len - 1] == ' '))
         len--;
     return arena_strndup(arena, message, len);

@@ -489,6 +489,13 @@ static void the_second_half_is_left_out(void **state) {
     assert_string_equal(moveout_words(a, "0/1 nodes are available: 1 Too many pods. preemption: "
                                          "0/1 nodes are available."),
                         "0/1 nodes are available: 1 Too many pods");
+    assert_string_equal(moveout_words(a, "0/4 nodes are available: 4 cannot allocate all claims. "
+                                         "still not schedulable, preemption: 0/4 nodes are "
+                                         "available: 4 Preemption is not helpful for scheduling."),
+                        "0/4 nodes are available: 4 cannot allocate all claims");
+    assert_string_equal(moveout_words(a, "0/1 nodes are available: 1 cannot allocate all claims. "
+                                         "deallocation of ResourceClaim completed, preemption: x"),
+                        "0/1 nodes are available: 1 cannot allocate all claims");
     assert_string_equal(moveout_words(a, "something else."), "something else");
     assert_string_equal(moveout_words(a, ""), "");
     assert_string_equal(moveout_words(a, "..."), "");
