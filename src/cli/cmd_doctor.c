@@ -17,7 +17,7 @@ struct doctor_opts {
 
 enum {
     LEFTOVERS_SHOWN = 10, /* in text */
-    UNREAD_MAX = 12,      /* kinds that doctor can do without */
+    UNREAD_MAX = 13,      /* kinds that doctor can do without */
 };
 
 struct doctor {
@@ -42,10 +42,10 @@ struct doctor {
 /* What the cluster has; each store may be missing for want of permission. */
 struct stores {
     struct store *nodes, *pods, *budgets, *replica_sets, *deployments, *stateful_sets, *volumes,
-        *claims, *classes, *namespaces, *jobs, *quotas, *accounts, *attachments;
+        *claims, *classes, *csi_nodes, *namespaces, *jobs, *quotas, *accounts, *attachments;
     struct {
         bool nodes, replica_sets, deployments, stateful_sets, volumes, claims, classes, namespaces,
-            jobs, quotas, accounts, attachments;
+            jobs, quotas, accounts, attachments, csi_nodes;
     } no;
 };
 
@@ -62,6 +62,7 @@ static void feed_all(struct session *s, struct stores *t) {
                       room[] = "whether pods find room elsewhere is not looked at",
                       volumes[] = "local volumes are not looked at",
                       classes[] = "claims that are not bound yet are not looked at",
+                      limits[] = "how many volumes nodes can take is not looked at",
                       jobs[] = "Jobs that a drain would make fail are not looked for",
                       attached[] = "volumes that do not get off a node are not looked for",
                       again[] = "pods that cannot be made again are not looked for";
@@ -74,6 +75,7 @@ static void feed_all(struct session *s, struct stores *t) {
     feed(s, &t->volumes, &kind_pv, volumes, &t->no.volumes);
     feed(s, &t->claims, &kind_pvc, volumes, &t->no.claims);
     feed(s, &t->classes, &kind_storage_class, classes, &t->no.classes);
+    feed(s, &t->csi_nodes, &kind_csi_node, limits, &t->no.csi_nodes);
     feed(s, &t->namespaces, &kind_namespace, room, &t->no.namespaces);
     feed(s, &t->jobs, &kind_job, jobs, &t->no.jobs);
     feed(s, &t->quotas, &kind_resource_quota, again, &t->no.quotas);
@@ -94,6 +96,7 @@ static void note_unread(struct doctor *d, const struct stores *t) {
         {t->no.volumes, &kind_pv},
         {t->no.claims, &kind_pvc},
         {t->no.classes, &kind_storage_class},
+        {t->no.csi_nodes, &kind_csi_node},
         {t->no.namespaces, &kind_namespace},
         {t->no.jobs, &kind_job},
         {t->no.quotas, &kind_resource_quota},
@@ -134,6 +137,7 @@ static int look_at_workloads(struct doctor *d) {
         .volumes = no_storage ? NULL : t.volumes,
         .claims = no_storage ? NULL : t.claims,
         .classes = t.no.classes ? NULL : t.classes,
+        .csi_nodes = t.no.csi_nodes ? NULL : t.csi_nodes,
         .namespaces = t.namespaces,
         .jobs = t.no.jobs ? NULL : t.jobs,
         .quotas = t.no.quotas ? NULL : t.quotas,

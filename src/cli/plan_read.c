@@ -11,6 +11,7 @@ int picture_read(struct session *s, bool deployments, struct picture *p) {
     p->volumes = store_new(&kind_pv, pool);
     p->claims = store_new(&kind_pvc, pool);
     p->classes = store_new(&kind_storage_class, pool);
+    p->csi_nodes = store_new(&kind_csi_node, pool);
     p->daemon_sets = store_new(&kind_daemon_set, pool);
     p->jobs = store_new(&kind_job, pool);
     p->quotas = store_new(&kind_resource_quota, pool);
@@ -35,6 +36,7 @@ int picture_read(struct session *s, bool deployments, struct picture *p) {
         {p->claims, "whether pods with volumes find room is not judged", &p->no_storage},
         {p->classes, "whether pods whose volumes have yet to be made find room is not judged",
          &p->no_classes},
+        {p->csi_nodes, "how many volumes nodes can take is not looked at", &p->no_limits},
         {c->attachments, "volumes that do not get off a node are not told apart",
          &p->no_attachments},
         {p->jobs, "Jobs that would fail because of the drain are not told apart", &p->no_jobs},
@@ -70,6 +72,7 @@ void picture_done(struct picture *p) {
     store_free(p->volumes);
     store_free(p->claims);
     store_free(p->classes);
+    store_free(p->csi_nodes);
     store_free(p->daemon_sets);
     store_free(p->jobs);
     store_free(p->quotas);
@@ -82,6 +85,7 @@ void picture_input(struct picture *p, struct plan_input *in) {
     in->volumes = p->no_storage ? NULL : p->volumes;
     in->claims = p->no_storage ? NULL : p->claims;
     in->classes = p->no_classes ? NULL : p->classes;
+    in->csi_nodes = p->no_limits ? NULL : p->csi_nodes;
     in->jobs = p->no_jobs ? NULL : p->jobs;
     in->quotas = p->no_quotas ? NULL : p->quotas;
     in->accounts = p->no_accounts ? NULL : p->accounts;

@@ -9,13 +9,14 @@
 #include "cli/session.h"
 #include "engine/plan.h"
 
-enum { PICTURE_KINDS = 15 };
+enum { PICTURE_KINDS = 16 };
 
 struct picture {
     struct cluster cluster;
-    struct store *namespaces, *volumes, *claims, *classes, *daemon_sets, *jobs, *quotas, *accounts;
+    struct store *namespaces, *volumes, *claims, *classes, *csi_nodes, *daemon_sets, *jobs, *quotas,
+        *accounts;
     bool no_namespaces, no_storage, no_classes, no_owners, no_daemons, no_jobs, no_quotas,
-        no_accounts, no_attachments;
+        no_accounts, no_attachments, no_limits;
     bool lacks[PICTURE_KINDS];
     const char *unread[PICTURE_KINDS]; /* resources that could not be listed */
     size_t n_unread;

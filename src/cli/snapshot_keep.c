@@ -265,6 +265,12 @@ static const struct keep driver_spec[] = {
 };
 static const struct keep driver[] = {{"spec", driver_spec}, END};
 
+static const struct keep csi_node_driver[] = {
+    ALL("name"), ALL("nodeID"), /* validation wants one; snapshot_strip.c takes what is in it */
+    ALL("allocatable"), END};
+static const struct keep csi_node_spec[] = {{"drivers", csi_node_driver}, END};
+static const struct keep csi_node[] = {{"spec", csi_node_spec}, END};
+
 /* --- the rest --- */
 
 static const struct keep namespace_spec[] = {ALL("finalizers"), END};
@@ -293,6 +299,7 @@ static const struct {
     {"VolumeAttachment", attachment},
     {"StorageClass", storage_class},
     {"CSIDriver", driver},
+    {"CSINode", csi_node},
 };
 
 const struct keep *keep_of_kind(const char *kind) {

@@ -27,6 +27,8 @@ const struct snapshot_kind snapshot_kinds[SNAPSHOT_KINDS] = {
     {"storage.k8s.io/v1", "StorageClass", "storageclasses.storage.k8s.io",
      "/apis/storage.k8s.io/v1/storageclasses", false, NULL, NULL},
     {"v1", "Node", "nodes", "/api/v1/nodes", true, NULL, NULL},
+    {"storage.k8s.io/v1", "CSINode", "csinodes.storage.k8s.io", "/apis/storage.k8s.io/v1/csinodes",
+     false, NULL, NULL},
     {"v1", "PersistentVolume", "persistentvolumes", "/api/v1/persistentvolumes", false, NULL, NULL},
     {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", "/api/v1/persistentvolumeclaims",
      false, NULL, NULL},

@@ -7,7 +7,7 @@
 #include "cli/session.h"
 #include "cli/snapshot_file.h"
 
-enum { SNAPSHOT_KINDS = 32 };
+enum { SNAPSHOT_KINDS = 33 };
 
 struct snapshot_kind {
     const char *version, *kind; /* "apps/v1", "Deployment" */

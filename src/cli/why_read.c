@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "engine/moveout.h"
 
-enum { LISTS_MAX = 3 };
+enum { LISTS_MAX = 4 };
 
 /* One list as it is read. */
 struct why_list {
@@ -30,7 +30,7 @@ struct why_wanted {
     enum kube_outcome outcome;  /* of KNOWN_NEVER */
     const struct kind *refused; /* the same, of a list: which */
     char *message;
-    struct why_list lists[LISTS_MAX]; /* of the room and its volumes: three; else one */
+    struct why_list lists[LISTS_MAX]; /* of the room and its volumes: several; else one */
     size_t n_lists;
     struct store *into; /* of a list that is nobody's question; NULL: the world's */
 };
@@ -106,6 +106,7 @@ static struct store **store_of(struct why_world *w, const struct kind *kind) {
            : kind == &kind_pv                ? &w->volumes
            : kind == &kind_pvc               ? &w->claims
            : kind == &kind_storage_class     ? &w->classes
+           : kind == &kind_csi_node          ? &w->csi_nodes
            : kind == &kind_volume_attachment ? &w->attachments
            : kind == &kind_job               ? &w->jobs
            : kind == &kind_service_account   ? &w->accounts
@@ -169,10 +170,14 @@ static void add_volumes(struct why_wanted *w) {
     }
     if (world->room_classes)
         move_all(w->lists[2].store, world->classes);
+    world->no_limits = w->lists[3].missing;
+    if (!world->no_limits)
+        move_all(w->lists[3].store, world->csi_nodes);
     moveout_fill(world->fit,
                  &(struct moveout_stores){.volumes = world->room_volumes ? world->volumes : NULL,
                                           .claims = world->room_volumes ? world->claims : NULL,
-                                          .classes = world->room_classes ? world->classes : NULL});
+                                          .classes = world->room_classes ? world->classes : NULL,
+                                          .csi_nodes = world->csi_nodes});
 }
 
 static void on_list(struct why_wanted *w) {
@@ -237,7 +242,8 @@ static void start_list(struct why_wanted *w, const struct kind *kind,
 
 /* All are in the list before one can be the last. */
 static void start_volumes(struct why_wanted *w) {
-    static const struct kind *const rows[] = {&kind_pv, &kind_pvc, &kind_storage_class};
+    static const struct kind *const rows[] = {&kind_pv, &kind_pvc, &kind_storage_class,
+                                              &kind_csi_node};
     static_assert(ARRAY_LEN(rows) <= LISTS_MAX, "a place for each list");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         start_list(w, rows[i], (struct reflector_options){0});
@@ -411,6 +417,7 @@ static const struct kind *const kept[] = {
     &kind_pv,
     &kind_pvc,
     &kind_storage_class,
+    &kind_csi_node,
     &kind_volume_attachment,
     &kind_event,
     &kind_job,

@@ -83,6 +83,10 @@ void fit_pod_place(struct fit *f, struct fit_pod *p, struct fit_node *node) {
     *vec_push(&node->pods) = p;
     p->group_at = (uint32_t)g->pods.len;
     *vec_push(&g->pods) = p;
+    if (p->cohort->shape->claims) {
+        p->claim_at = (uint32_t)node->claimants.len;
+        *vec_push(&node->claimants) = p;
+    }
     fit_load_add(&node->used, pod_load(p), 1);
     fit_ports_add(&node->ports, &p->cohort->shape->ports, 1);
     if (node->known)
@@ -100,6 +104,11 @@ void fit_pod_unplace(struct fit *f, struct fit_pod *p) {
     fit_vec_drop(&g->pods, p->group_at);
     if (p->group_at < g->pods.len)
         g->pods.p[p->group_at]->group_at = p->group_at;
+    if (p->cohort->shape->claims) {
+        fit_vec_drop(&node->claimants, p->claim_at);
+        if (p->claim_at < node->claimants.len)
+            node->claimants.p[p->claim_at]->claim_at = p->claim_at;
+    }
     fit_vec_drop(&node->pods, p->node_at);
     if (p->node_at < node->pods.len)
         node->pods.p[p->node_at]->node_at = p->node_at;
@@ -123,7 +132,7 @@ static void pod_withdraw(struct fit_pod *p) {
 
 /* --- nodes --- */
 
-static struct fit_node *node_get(struct fit *f, const char *name) {
+struct fit_node *fit_node_get(struct fit *f, const char *name) {
     struct fit_node *n = fit_node_find(f, name);
     if (n)
         return n;
@@ -134,9 +143,8 @@ static struct fit_node *node_get(struct fit *f, const char *name) {
     return n;
 }
 
-/* One that nothing is known about any more is not kept. */
-static void node_put(struct fit *f, struct fit_node *n) {
-    if (n->known || n->pods.len || n->nominated.len)
+void fit_node_put(struct fit *f, struct fit_node *n) {
+    if (n->known || n->pods.len || n->nominated.len || n->attached.len || n->drivers)
         return;
     if (*node_near(f, n->meta.name) == n)
         *node_near(f, n->meta.name) = NULL;
@@ -146,6 +154,8 @@ static void node_put(struct fit *f, struct fit_node *n) {
     fit_amounts_done(&n->room);
     vec_done(&n->pods);
     vec_done(&n->nominated);
+    vec_done(&n->claimants);
+    vec_done(&n->attached);
     vec_done(&n->ports);
     free(n);
 }
@@ -167,7 +177,7 @@ static void node_relabel(struct fit *f, struct fit_node *n, const struct pair *l
 void fit_put_node(struct fit *f, const struct node *node) {
     if (!node->meta.name)
         return;
-    struct fit_node *n = node_get(f, node->meta.name);
+    struct fit_node *n = fit_node_get(f, node->meta.name);
     if (n->meta.labels != node->meta.labels || !n->known) {
         if (n->known)
             node_count(f, n, -1);
@@ -232,7 +242,7 @@ void fit_remove_node(struct fit *f, const char *name) {
     n->taints = NULL;
     n->allocatable = NULL;
     fit_room_of(NULL, &n->room, &n->room_pods);
-    node_put(f, n);
+    fit_node_put(f, n);
 }
 
 size_t fit_node_count(const struct fit *f) {
@@ -252,7 +262,7 @@ static void pod_leave(struct fit *f, struct fit_pod *p) {
     if (p->nominated)
         pod_withdraw(p);
     p->at = NULL;
-    node_put(f, node);
+    fit_node_put(f, node);
     if (p->own)
         fit_load_done(p->own);
     mem_clear(&p->own);
@@ -313,7 +323,7 @@ static void pod_set(struct fit *f, struct fit_pod *p, const struct pod *pod, con
     /* Before the old place is left: what the two have in common need not be made again. */
     if (!cohort->pods++)
         f->idle--;
-    struct fit_node *node = node_get(f, name);
+    struct fit_node *node = fit_node_get(f, name);
     if (p->at && p->at == node)
         node = NULL; /* leaving could free it */
     if (p->at)
@@ -326,7 +336,7 @@ static void pod_set(struct fit *f, struct fit_pod *p, const struct pod *pod, con
     if (differs)
         pod_own(p, pod);
     if (!node)
-        node = node_get(f, name);
+        node = fit_node_get(f, name);
     if (stay == NOMINATED)
         pod_nominate(p, node);
     else
@@ -384,7 +394,7 @@ struct fit_pod *fit_add(struct fit *f, const struct pod *like, const char *node)
     p->assumed = true;
     if (fit_load_differs(fit_spec(like->spec), like))
         pod_own(p, like);
-    fit_pod_place(f, p, node_get(f, node));
+    fit_pod_place(f, p, fit_node_get(f, node));
     return p;
 }
 
@@ -432,6 +442,7 @@ struct fit *fit_new(struct pool *pool) {
     fit_cohorts_init(f);
     fit_rules_init(f);
     fit_storage_init(f);
+    fit_limits_init(f);
     return f;
 }
 
@@ -471,11 +482,11 @@ static void nodes_end(struct fit *f) {
     _cleanup_free_ void **nodes = fit_entries(&f->names);
     for (size_t i = 0; nodes[i]; i++) {
         struct fit_node *n = nodes[i];
-        n->pods.len = n->nominated.len = 0;
+        n->pods.len = n->nominated.len = n->claimants.len = 0;
         if (n->known)
             fit_remove_node(f, n->meta.name);
         else
-            node_put(f, n);
+            fit_node_put(f, n);
     }
 }
 
@@ -483,6 +494,7 @@ void fit_free(struct fit *f) {
     if (!f)
         return;
     pods_end(f);
+    fit_limits_done(f);
     nodes_end(f);
     fit_tables_done(f);
     _cleanup_free_ void **cohorts = fit_entries(&f->cohorts);
@@ -514,6 +526,7 @@ void fit_free(struct fit *f) {
     vec_done(&f->ask.waiting);
     vec_done(&f->ask.once_pod);
     vec_done(&f->ask.zones);
+    vec_done(&f->ask.handles);
     vec_done(&f->ask.reasons);
     arena_done(&f->ask.arena);
     free(f);

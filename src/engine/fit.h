@@ -16,9 +16,9 @@
  *
  * The same steps and questions in the same order have the same answers, to the byte.
  *
- * What is not judged, because the model does not read it: ResourceClaims, the number of volumes
- * that a CSI driver can attach to a node, CSIStorageCapacity, in-tree disks named in the pod itself
- * (GCE, EBS, RBD, iSCSI), VolumeAttributesClass, a resize of the pod as a whole, features that
+ * What is not judged, because the model does not read it: ResourceClaims, CSIStorageCapacity, a CSI
+ * driver that must be installed on the node, disks from before CSI (GCE, EBS, RBD, iSCSI), in the
+ * pod itself or as a volume, VolumeAttributesClass, a resize of the pod as a whole, features that
  * nodes declare, images that a node has already. A pod with more than 256 terms of one sort is
  * refused. */
 #ifndef ENGINE_FIT_H
@@ -80,11 +80,19 @@ struct fit_class {
     const char *name;
     bool waits;      /* volumeBindingMode: WaitForFirstConsumer */
     bool provisions; /* its provisioner is not kubernetes.io/no-provisioner */
+    const char *provisioner;
     /* allowedTopologies: a list; each requirement is a key and the values that are allowed */
     const struct node_term *topologies;
 };
 void fit_put_class(struct fit *f, const struct fit_class *class);
 void fit_remove_class(struct fit *f, const char *name);
+
+/* How many volumes drivers can attach to a node, by its name: known as long as there is one or the
+ * other. And what is attached: it counts also when no pod uses it. */
+void fit_put_csi_node(struct fit *f, const struct csi_node *node);
+void fit_remove_csi_node(struct fit *f, const char *name);
+void fit_put_attachment(struct fit *f, const struct volume_attachment *va);
+void fit_remove_attachment(struct fit *f, const char *name);
 
 /* --- the questions --- */
 
@@ -98,9 +106,10 @@ enum fit_code {
     FIT_TAINT,
     FIT_NODE_AFFINITY,
     FIT_PORTS,
-    FIT_PODS,      /* too many pods */
-    FIT_RESOURCE,  /* CPU, memory, ...: the text names it */
-    FIT_CLAIM_USE, /* ReadWriteOncePod, and another pod uses it */
+    FIT_PODS,         /* too many pods */
+    FIT_RESOURCE,     /* CPU, memory, ...: the text names it */
+    FIT_CLAIM_USE,    /* ReadWriteOncePod, and another pod uses it */
+    FIT_VOLUME_COUNT, /* the CSI driver can attach no more volumes */
     FIT_VOLUME_NODE,
     FIT_VOLUME_NONE, /* no volume to bind to, and none can be made here */
     FIT_VOLUME_GONE,

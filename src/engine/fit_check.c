@@ -21,6 +21,7 @@ static const struct {
     [FIT_CLAIM_USE] = {"node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod "
                        "access mode already in-use by another pod",
                        false},
+    [FIT_VOLUME_COUNT] = {"node(s) exceed max volume count", false},
     [FIT_VOLUME_NODE] = {"node(s) didn't match PersistentVolume's node affinity", true},
     [FIT_VOLUME_NONE] = {"node(s) didn't find available persistent volumes to bind", true},
     [FIT_VOLUME_GONE] =
@@ -107,9 +108,9 @@ static bool check(struct fit *f, const struct fit_node *node) {
     return fit_check_unschedulable(ask, node) && fit_check_name(ask, node) &&
            fit_check_taints(ask, node) && fit_check_node_affinity(ask, node) &&
            fit_check_ports(ask, node) && fit_check_resources(ask, node) &&
-           fit_check_claim_use(ask, node) && fit_check_volumes(f, ask, node) &&
-           fit_check_zones(ask, node) && fit_check_spread(ask, node) &&
-           fit_check_affinity(ask, node);
+           fit_check_claim_use(ask, node) && fit_check_limits(f, ask, node) &&
+           fit_check_volumes(f, ask, node) && fit_check_zones(ask, node) &&
+           fit_check_spread(ask, node) && fit_check_affinity(ask, node);
 }
 
 /* A pod must not take the room that was made for one at least as important. It must fit with and

@@ -35,6 +35,8 @@ static struct fit_shape *shape_get(struct fit *f, const struct pod_spec *spec) {
         fit_shape_scores(s);
         fit_ports_of(spec, &s->ports);
         s->priority = spec->priority == ABSENT32 ? 0 : spec->priority;
+        for (size_t i = 0; i < list_len(spec->volumes); i++)
+            s->claims |= spec->volumes[i].claim || spec->volumes[i].ephemeral;
         htab_insert(&f->shapes, s);
     }
     s->refs++;

@@ -64,6 +64,21 @@ typedef VEC(struct fit_port) fit_ports;
 
 struct fit_pod;
 
+/* A volume of a CSI driver. Equal ones have equal addresses. */
+struct fit_handle {
+    const char *driver;
+    const void *volume; /* its handle; of one that has yet to be made, the claim */
+};
+
+typedef VEC(struct fit_handle) fit_handles;
+
+/* A VolumeAttachment of a persistent volume. */
+struct fit_attachment {
+    const char *name, *driver, *volume;
+    uint32_t hash, node_at; /* its place in the node's list */
+    struct fit_node *node;
+};
+
 struct fit_node {
     struct meta meta; /* name and labels only, as selectors want them */
     uint32_t hash, index;
@@ -78,7 +93,11 @@ struct fit_node {
     struct fit_load used;
     VEC(struct fit_pod *) pods;
     VEC(struct fit_pod *) nominated; /* not placed */
-    fit_ports ports;                 /* in use */
+    VEC(struct fit_pod *) claimants; /* those of the pods that have claims */
+    VEC(struct fit_attachment *) attached;
+    const struct csi_node_driver *drivers;
+    bool limited;    /* one of the drivers is */
+    fit_ports ports; /* in use */
     const char *values[FIT_TOPO_SLOTS];
 };
 
@@ -96,6 +115,7 @@ struct fit_shape {
     int64_t score_cpu, score_memory; /* what LeastAllocated believes that a new pod takes */
     fit_ports ports;
     int32_t priority;
+    bool claims; /* among its volumes */
 };
 
 struct fit_group;
@@ -199,8 +219,8 @@ struct fit_pod {
     struct fit_cohort *cohort;
     struct fit_node *at; /* where it is placed or nominated; NULL: neither */
     bool placed, nominated, assumed, leaving;
-    uint32_t node_at, group_at, nominated_at; /* its place in these lists */
-    struct fit_load *own;                     /* when its status differs from its spec */
+    uint32_t node_at, group_at, nominated_at, claim_at; /* its place in these lists */
+    struct fit_load *own;                               /* when its status differs from its spec */
 };
 
 struct fit_claim;
@@ -214,6 +234,7 @@ struct fit_volume {
     const char *const *access_modes;
     const struct pv_affinity *affinity;
     const struct object_ref *ref;
+    const struct pv_csi *csi;
     struct fit_claim *claim;     /* that it is claimed by */
     struct fit_storage *storage; /* that it is free in */
 };
@@ -240,6 +261,7 @@ struct fit_storage {
     const char *name;
     uint32_t hash;
     bool known, waits, provisions;
+    const char *driver; /* that makes its volumes */
     const struct node_term *topologies;
     fit_volumes free;
 };
@@ -272,6 +294,7 @@ struct fit_ask {
     VEC(const struct fit_claim *) waiting;
     VEC(const struct fit_claim *) once_pod;
     VEC(struct fit_zone) zones;
+    fit_handles handles; /* a set */
     VEC(struct fit_reason) reasons;
     bool final;
     uint32_t codes; /* of all reasons since the question began */
@@ -284,7 +307,7 @@ struct fit {
     uint64_t layout;  /* counts changes of nodes and their labels */
     uint64_t tainted; /* and of their taints, which few pods' spreading asks for */
     struct htab names, pods, cohorts, shapes, groups, rules, topos, spaces;
-    struct htab claims, volumes, storages;
+    struct htab claims, volumes, storages, attachments;
     VEC(struct fit_node *) nodes; /* known ones */
     VEC(struct fit_pod *) unnamed;
     struct fit_node *near[FIT_NEAR]; /* some of `names`, found by the address of their name */
@@ -300,6 +323,7 @@ struct fit {
     VEC(struct fit_node *) found;
     VEC(struct fit_score) scores;
     VEC(struct fit_binding) bindings;
+    fit_handles handles; /* of the node at hand */
 };
 
 /* The last element takes the place of this one. */
@@ -316,6 +340,9 @@ uint32_t fit_hash_name(const struct fit *f, const char *ns, const char *name);
 void **fit_entries(const struct htab *t);
 
 struct fit_node *fit_node_find(struct fit *f, const char *name);
+/* The same, or a new one; and one that nothing is known about any more is not kept. */
+struct fit_node *fit_node_get(struct fit *f, const char *name);
+void fit_node_put(struct fit *f, struct fit_node *n);
 /* A pod that is in the picture takes its room, or gives it back. */
 void fit_pod_place(struct fit *f, struct fit_pod *p, struct fit_node *node);
 void fit_pod_unplace(struct fit *f, struct fit_pod *p);
@@ -385,6 +412,14 @@ void fit_rule_count(struct fit_rule *r); /* begins to */
 bool fit_rule_self(const struct fit_rule *r, const struct fit_group *own);
 /* Counts the pod where it is placed, or takes it out again. */
 void fit_rules_count(struct fit_pod *p, int sign);
+
+/* --- fit_limits.c --- */
+
+void fit_limits_init(struct fit *f);
+void fit_limits_done(struct fit *f); /* before the nodes */
+const char *fit_driver_of(const char *provisioner);
+void fit_ask_limits(struct fit *f, struct fit_ask *ask);
+bool fit_check_limits(struct fit *f, struct fit_ask *ask, const struct fit_node *node);
 
 /* --- fit_affinity.c --- */
 

@@ -193,6 +193,9 @@ static const struct {
      "add a node in the zone of its volume, which does not leave it, or drain the nodes of that "
      "zone one after the other, each back before the next"},
     {BIT(VOLUME_NONE), "let its StorageClass make a volume where there is room, or make one"},
+    {BIT(VOLUME_COUNT),
+     "add a node, or move pods with volumes off one: the CSI driver of its volumes can attach no "
+     "more of them to the nodes that would do otherwise"},
     {BIT(CLAIM_USE), "stop the other pod that uses its claim (ReadWriteOncePod)"},
     {BIT(ANTI_AFFINITY) | BIT(ANTI_AFFINITY_OF_OTHERS),
      "add a node: by anti-affinity it shares none with the pods on the others"},

@@ -28,11 +28,12 @@ struct fit_queue;
 
 /* What happened in the cluster; as bits. */
 enum fit_event {
-    FIT_EVENT_NODE = 1,      /* a node came, or its labels, taints, room or cordon changed */
-    FIT_EVENT_POD_HERE = 2,  /* a pod was bound, or one that is bound has other labels */
-    FIT_EVENT_POD_GONE = 4,  /* a bound pod is gone, has finished or takes less room */
-    FIT_EVENT_STORAGE = 8,   /* a claim, volume or storage class came or changed */
-    FIT_EVENT_NAMESPACE = 16 /* its labels changed */
+    FIT_EVENT_NODE = 1,       /* a node came, or its labels, taints, room or cordon changed */
+    FIT_EVENT_POD_HERE = 2,   /* a pod was bound, or one that is bound has other labels */
+    FIT_EVENT_POD_GONE = 4,   /* a bound pod is gone, has finished or takes less room */
+    FIT_EVENT_STORAGE = 8,    /* a claim, volume or storage class came or changed */
+    FIT_EVENT_NAMESPACE = 16, /* its labels changed */
+    FIT_EVENT_ATTACHED = 32   /* a volume was detached, or a driver can attach more */
 };
 
 struct fit_queue *fit_queue_new(struct pool *pool);

@@ -87,6 +87,9 @@ void fit_put_class(struct fit *f, const struct fit_class *class) {
     pool_ref(class->topologies);
     pool_unref(f->pool, s->topologies);
     s->topologies = class->topologies;
+    const char *driver = intern(f, fit_driver_of(class->provisioner));
+    pool_unref(f->pool, s->driver);
+    s->driver = driver;
     s->waits = class->waits;
     s->provisions = class->provisions;
     s->known = true;
@@ -95,7 +98,9 @@ void fit_put_class(struct fit *f, const struct fit_class *class) {
 void fit_remove_class(struct fit *f, const char *name) {
     struct fit_storage *s = storage_get(f, name);
     pool_unref(f->pool, s->topologies);
+    pool_unref(f->pool, s->driver);
     s->topologies = NULL;
+    s->driver = NULL;
     s->known = s->waits = s->provisions = false;
     storage_put(f, s);
 }
@@ -227,7 +232,7 @@ static void volume_link(struct fit *f, struct fit_volume *v) {
 
 static void volume_release(struct fit *f, const struct fit_volume *v) {
     const void *refs[] = {v->class,        v->mode,     v->phase, v->labels,
-                          v->access_modes, v->affinity, v->ref};
+                          v->access_modes, v->affinity, v->ref,   v->csi};
     for (size_t i = 0; i < ARRAY_LEN(refs); i++)
         pool_unref(f->pool, refs[i]);
 }
@@ -254,6 +259,7 @@ void fit_put_volume(struct fit *f, const struct pv *pv) {
     v->access_modes = pool_ref(pv->access_modes);
     v->affinity = pool_ref(pv->affinity);
     v->ref = pool_ref(pv->claim);
+    v->csi = pool_ref(pv->csi);
     v->size = map_qty(pv->capacity, "storage");
     v->leaving = pv->meta.deleted;
     volume_link(f, v);

@@ -151,13 +151,14 @@ static int compare_claims(const void *a, const void *b) {
 }
 
 bool fit_ask_volumes(struct fit *f, struct fit_ask *ask) {
-    ask->bound.len = ask->waiting.len = ask->once_pod.len = ask->zones.len = 0;
+    ask->bound.len = ask->waiting.len = ask->once_pod.len = ask->zones.len = ask->handles.len = 0;
     if (!ask->spec->volumes)
         return true;
     if (!read_restrictions(f, ask) || !read_claims(f, ask) || !read_zones(f, ask))
         return false;
     if (ask->waiting.len > 1)
         qsort(ask->waiting.p, ask->waiting.len, sizeof ask->waiting.p[0], compare_claims);
+    fit_ask_limits(f, ask);
     return true;
 }
 

@@ -124,7 +124,7 @@ struct lint_input {
     unsigned pods_by_node; /* index of pods: store_key_node */
     /* NULL: not known, what rests on them is left out. */
     const struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *classes,
-        *namespaces, *jobs, *quotas, *accounts, *attachments;
+        *namespaces, *jobs, *quotas, *accounts, *attachments, *csi_nodes;
     struct pool *pool; /* of all objects; not NULL: look for room, too */
     int64_t now;       /* wall clock, microseconds */
 };

@@ -173,6 +173,8 @@ void lint_look_for_room(struct linting *l) {
                                 .volumes = in->volumes,
                                 .claims = in->claims,
                                 .classes = in->classes,
+                                .csi_nodes = in->csi_nodes,
+                                .attachments = in->attachments,
                                 .now = in->now}};
     size_t n;
     r.out = (struct moveout){.fit = fit_new(in->pool),

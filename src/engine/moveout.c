@@ -49,8 +49,17 @@ static void put_class(struct fit *fit, const struct object *obj) {
                            .name = c->meta.name,
                            .waits = str_same(c->binding_mode, "WaitForFirstConsumer"),
                            .provisions = !str_same(c->provisioner, "kubernetes.io/no-provisioner"),
+                           .provisioner = c->provisioner,
                            .topologies = c->topologies,
                        });
+}
+
+static void put_csi_node(struct fit *fit, const struct object *obj) {
+    fit_put_csi_node(fit, (const struct csi_node *)obj);
+}
+
+static void put_attachment(struct fit *fit, const struct object *obj) {
+    fit_put_attachment(fit, (const struct volume_attachment *)obj);
 }
 
 static void put_nodes(const struct store *nodes, struct fit *fit) {
@@ -67,6 +76,8 @@ void moveout_fill(struct fit *fit, const struct moveout_stores *s) {
     put_all(s->volumes, fit, put_volume);
     put_all(s->claims, fit, put_claim);
     put_all(s->classes, fit, put_class);
+    put_all(s->csi_nodes, fit, put_csi_node);
+    put_all(s->attachments, fit, put_attachment);
     put_pods(fit, s->pods, s->now);
 }
 

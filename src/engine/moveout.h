@@ -69,7 +69,8 @@ enum {
 
 /* NULL: not known; claims without volumes are as good as not known. */
 struct moveout_stores {
-    const struct store *nodes, *pods, *namespaces, *volumes, *claims, *classes;
+    const struct store *nodes, *pods, *namespaces, *volumes, *claims, *classes, *csi_nodes,
+        *attachments;
     int64_t now; /* wall clock: of pods, those that are about to be gone are not put; 0: all are */
 };
 

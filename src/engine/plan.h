@@ -26,6 +26,7 @@ struct plan_input {
     struct cluster *cluster;
     /* For room; NULL: not known, and not judged. */
     const struct store *namespaces, *volumes, *claims, *classes;
+    const struct store *csi_nodes; /* NULL: drivers attach any number of volumes */
     /* For what makes pods again (engine/remake.h); NULL: not known, and taken to be well. */
     const struct store *jobs, *quotas, *accounts;
     const char *const *names; /* the nodes, each once */

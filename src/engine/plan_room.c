@@ -88,11 +88,14 @@ struct room *room_new(const struct planning *g) {
     r->fit = fit_new(c->pool);
     r->careful = g->pods.len * store_len(c->nodes) <= CAREFUL_MAX;
     htab_init(&r->refused, &refused_ops);
-    r->stores = (struct moveout_stores){.nodes = c->nodes,
-                                        .namespaces = g->in->namespaces,
-                                        .volumes = g->in->volumes,
-                                        .claims = g->in->claims,
-                                        .classes = g->in->classes};
+    r->stores =
+        (struct moveout_stores){.nodes = c->nodes,
+                                .namespaces = g->in->namespaces,
+                                .volumes = g->in->volumes,
+                                .claims = g->in->claims,
+                                .classes = g->in->classes,
+                                .csi_nodes = g->in->csi_nodes,
+                                .attachments = c->attachments_known ? c->attachments : NULL};
     moveout_fill(r->fit, &r->stores);
     put_pods(g, r->fit);
     r->least_priority = moveout_least_priority(c->pods);

@@ -52,11 +52,12 @@ struct why_world {
     unsigned pods_by_node; /* index of pods: store_key_node */
     struct pdbs *pdbs;     /* over pods and budgets */
     struct store *replica_sets, *stateful_sets, *deployments, *daemon_sets, *namespaces, *volumes,
-        *claims, *classes, *attachments, *events, *jobs, *accounts, *quotas;
+        *claims, *classes, *csi_nodes, *attachments, *events, *jobs, *accounts, *quotas;
     struct fit *fit;        /* of all nodes and pods, once WHY_WANT_ROOM is there; else NULL */
     int32_t least_priority; /* with it: of all pods */
     /* Once WHY_WANT_VOLUMES is there: what of it could be read. */
     bool room_volumes, room_classes;
+    bool no_limits; /* CSINodes could not be: drivers are taken to attach any number of volumes */
     const struct check_world *checks; /* of nodes: what storage and quorums say; NULL: not asked */
     why_ask_fn *ask;
     void *arg;

@@ -74,6 +74,26 @@ static bool has_claims(const struct pod *pod) {
     return false;
 }
 
+static bool has_limits(const struct store *csi_nodes) {
+    const struct object *obj;
+    for (uint32_t i = 0; csi_nodes && (obj = store_next(csi_nodes, &i));) {
+        const struct csi_node *n = (const struct csi_node *)obj;
+        for (size_t k = 0; k < list_len(n->drivers); k++)
+            if (n->drivers[k].count != ABSENT32)
+                return true;
+    }
+    return false;
+}
+
+/* Where the number of volumes is limited, those count as well that are attached and used by none.
+ */
+static void count_attached(struct making *m) {
+    if (m->w->no_limits)
+        why_unread(m, kind_csi_node.resource);
+    if (has_limits(m->w->csi_nodes) && why_has(m, &(struct why_want){.what = WHY_WANT_ATTACHMENTS}))
+        moveout_fill(m->w->fit, &(struct moveout_stores){.attachments = m->w->attachments});
+}
+
 /* The picture is there. */
 static bool can_judge(struct making *m, const struct pod *pod) {
     if (!pod->spec || moveout_unknown(pod))
@@ -82,6 +102,7 @@ static bool can_judge(struct making *m, const struct pod *pod) {
         return true;
     if (!why_has(m, &(struct why_want){.what = WHY_WANT_VOLUMES}))
         return false;
+    count_attached(m);
     struct moveout_stores stores = stores_of(m);
     if (!stores.claims)
         why_unread(m, kind_pvc.resource);

@@ -40,6 +40,8 @@ const struct permission permissions[] = {
     {"", "events", NULL, ONLY("list"), "to see what drains and kubelets have told", true, NULL},
     {"storage.k8s.io", "storageclasses", NULL, ONLY("list"), "to see where volumes can be made",
      true, NULL},
+    {"storage.k8s.io", "csinodes", NULL, ONLY("list"), "to see how many volumes nodes can take",
+     true, NULL},
     {"", "resourcequotas", NULL, ONLY("list"), AGAIN, true, NULL},
     {"", "serviceaccounts", NULL, GET_LIST, AGAIN, true, NULL},
 /* What the checks read (engine/checks.c). Where the system is there and this is not allowed,

@@ -368,6 +368,15 @@ TYPE(type_storage_class, "StorageClass", storage_class,
      F("volumeBindingMode", 7, STR, storage_class, binding_mode),
      FM("allowedTopologies", 8, LIST, storage_class, topologies, type_topology));
 
+TYPE(type_csi_allocatable, "VolumeNodeResources", csi_node_driver,
+     F("count", 1, OPT_I32, csi_node_driver, count));
+TYPE(type_csi_node_driver, "CSINodeDriver", csi_node_driver,
+     F("name", 1, STR, csi_node_driver, name), FLAT("allocatable", 4, type_csi_allocatable));
+TYPE(type_csi_node_spec, "CSINodeSpec", csi_node,
+     FM("drivers", 1, LIST, csi_node, drivers, type_csi_node_driver));
+TYPE(type_csi_node, "CSINode", csi_node, FM("metadata", 1, MSG, csi_node, meta, type_meta),
+     FLAT("spec", 2, type_csi_node_spec));
+
 /* --- workloads --- */
 
 TYPE(type_ds_spec, "DaemonSetSpec", daemon_set,
@@ -566,6 +575,7 @@ KIND(kind_pv, "PersistentVolume", "", "persistentvolumes", false, type_pv);
 KIND(kind_pvc, "PersistentVolumeClaim", "", "persistentvolumeclaims", true, type_pvc);
 KIND(kind_storage_class, "StorageClass", "storage.k8s.io", "storageclasses", false,
      type_storage_class);
+KIND(kind_csi_node, "CSINode", "storage.k8s.io", "csinodes", false, type_csi_node);
 KIND(kind_namespace, "Namespace", "", "namespaces", false, type_ns);
 KIND(kind_event, "Event", "", "events", true, type_event);
 KIND(kind_config_map, "ConfigMap", "", "configmaps", true, type_config_map);
@@ -587,6 +597,7 @@ const struct kind *const kinds[] = {
     &kind_pv,
     &kind_pvc,
     &kind_storage_class,
+    &kind_csi_node,
     &kind_namespace,
     &kind_event,
     &kind_config_map,

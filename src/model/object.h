@@ -321,6 +321,17 @@ struct storage_class {
     const struct node_term *topologies;
 };
 
+struct csi_node_driver {
+    const char *name;
+    int32_t count; /* volumes that it can attach to the node; ABSENT32: any number */
+};
+
+/* Of the node of the same name. */
+struct csi_node {
+    struct meta meta;
+    const struct csi_node_driver *drivers;
+};
+
 /* --- workloads --- */
 
 struct daemon_set {
@@ -502,8 +513,8 @@ struct kind {
 
 extern const struct kind kind_node, kind_pod, kind_pdb, kind_lease, kind_volume_attachment,
     kind_daemon_set, kind_replica_set, kind_stateful_set, kind_deployment, kind_job, kind_pv,
-    kind_pvc, kind_storage_class, kind_namespace, kind_event, kind_config_map, kind_resource_quota,
-    kind_service_account;
+    kind_pvc, kind_storage_class, kind_csi_node, kind_namespace, kind_event, kind_config_map,
+    kind_resource_quota, kind_service_account;
 extern const struct type type_status, type_list_meta;
 /* Of any kind, for its metadata alone: a struct object. Not in `kinds`. */
 extern const struct kind kind_any;

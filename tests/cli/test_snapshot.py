@@ -65,6 +65,8 @@ SECRETIVE_TOO = [
             "csi": {"driver": "smb.csi.k8s.io", "volumeHandle": "//192.0.2.9/" + HUSH, "volumeAttributes": {"password": HUSH}}}}),
     ("/apis/storage.k8s.io/v1/storageclasses", {
         "metadata": {"name": "smb"}, "provisioner": "smb.csi.k8s.io", "parameters": {"password": HUSH}, "mountOptions": ["password=" + HUSH]}),
+    ("/apis/storage.k8s.io/v1/csinodes", {
+        "metadata": {"name": "n"}, "spec": {"drivers": [{"name": "smb.csi.k8s.io", "nodeID": HUSH, "allocatable": {"count": 7}}]}}),
 ]
 
 
@@ -122,6 +124,8 @@ class Snapshot(Case):
         for word in ('"Secret"', '"ConfigMap"', "TOKEN", "PASSWORD", "kubectl.kubernetes.io", "change-cause", "192.0.2."):
             self.assertNotIn(word, text)
         self.assertIn("example.com/web:1", text)
+        drivers = next(o for o in objects(path) if o.get("kind") == "CSINode")["spec"]["drivers"]
+        self.assertEqual([(d["name"], d["allocatable"]) for d in drivers], [("smb.csi.k8s.io", {"count": 7})])
 
     def test_mistakes(self) -> None:
         done = run("snapshot")

@@ -1,6 +1,7 @@
 /* probe fit: a picture of a cluster without a cluster. Lines of standard input change it or ask:
  *
- *   put OBJECT            a Node, Pod, Namespace, PersistentVolume(Claim) or StorageClass
+ *   put OBJECT            a Node, Pod, Namespace, PersistentVolume(Claim), StorageClass, CSINode or
+ *                         VolumeAttachment
  *   remove OBJECT
  *   ask POD               one line of JSON: for each node what is wrong with it (an empty list: it
  *                         fits, then with a score), and what the scheduler would say
@@ -42,6 +43,7 @@ static void put_class(struct picture *p, const struct storage_class *c) {
         .name = c->meta.name,
         .waits = str_same(c->binding_mode, "WaitForFirstConsumer"),
         .provisions = c->provisioner && !streq(c->provisioner, "kubernetes.io/no-provisioner"),
+        .provisioner = c->provisioner,
         .topologies = c->topologies,
     };
     fit_put_class(p->fit, &class);
@@ -60,6 +62,10 @@ static void put(struct picture *p, const struct kind *kind, const struct object 
         fit_put_claim(p->fit, (const struct pvc *)obj);
     else if (kind == &kind_storage_class)
         put_class(p, (const struct storage_class *)obj);
+    else if (kind == &kind_csi_node)
+        fit_put_csi_node(p->fit, (const struct csi_node *)obj);
+    else if (kind == &kind_volume_attachment)
+        fit_put_attachment(p->fit, (const struct volume_attachment *)obj);
 }
 
 static void take_away(struct picture *p, const struct kind *kind, const struct meta *meta) {
@@ -75,6 +81,10 @@ static void take_away(struct picture *p, const struct kind *kind, const struct m
         fit_remove_claim(p->fit, meta->ns, meta->name);
     else if (kind == &kind_storage_class)
         fit_remove_class(p->fit, meta->name);
+    else if (kind == &kind_csi_node)
+        fit_remove_csi_node(p->fit, meta->name);
+    else if (kind == &kind_volume_attachment)
+        fit_remove_attachment(p->fit, meta->name);
 }
 
 static void change(struct picture *p, const char *text, bool there) {

@@ -469,7 +469,8 @@ def test_what_is_read(ctx: Context) -> None:
         assert {e["verb"] for e in lists} == {"list"}, asked
         assert {e["objectRef"]["resource"] for e in lists} == {
             "nodes", "pods", "poddisruptionbudgets", "replicasets", "deployments", "statefulsets", "persistentvolumes",
-            "persistentvolumeclaims", "storageclasses", "volumeattachments", "namespaces", "jobs", "resourcequotas", "serviceaccounts"}, uris
+            "persistentvolumeclaims", "storageclasses", "csinodes", "volumeattachments", "namespaces", "jobs", "resourcequotas",
+            "serviceaccounts"}, uris
 
 
 def test_who_may_not_read_everything(ctx: Context) -> None:

@@ -271,6 +271,7 @@ class Round:
         self.spaces = [f"r{seed}-{letter}" for letter in "xyz"]
         self.classes = {use: f"r{seed}-{use}" for use in ("static", "dynamic", "now")}
         self.sets: list[dict] = []
+        self.limits = random.Random(-seed)  # a chance of its own: what the seeds draw otherwise stays as it is
 
     def some(self, *choices):
         return self.rng.choice(choices)
@@ -314,8 +315,10 @@ class Round:
             api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
         topologies = [{"matchLabelExpressions": [{"key": ZONE, "values": ["a", "b"]}]}] if self.maybe(0.5) else []
         api.create(class_object(self.classes["static"], True, "kubernetes.io/no-provisioner"))
-        api.create(class_object(self.classes["dynamic"], True, "fit.test/provisioner", topologies))
+        api.create(class_object(self.classes["dynamic"], True, "fit.test", topologies))
         api.create(class_object(self.classes["now"], False, "kubernetes.io/no-provisioner"))
+        for name in self.names:
+            self.limit(name)
         for i in range(len(self.names)):
             api.create(self.node(i))
         for i in range(self.rng.randint(2, 6)):
@@ -325,6 +328,7 @@ class Round:
                                      self.some(["ReadWriteOnce"], ["ReadWriteOnce", "ReadWriteMany"]), terms, {"kind": self.some("fast", "slow")}))
         for name in self.spaces:
             self.claims(name)
+        self.attach()
         wait = self.judge.ctx.wait_for
         wait(lambda: self.judge.cluster.nodes_ready(self.names), 30, "the nodes")
         wait(self.tainted, 30, "the taints of cordoned nodes")
@@ -334,6 +338,24 @@ class Round:
         for name in self.spaces:
             account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
             wait(lambda account=account: api.raw("GET", account)[0] == 200, 30, account)
+
+    def limit(self, node: str) -> None:
+        """How many volumes the driver can attach to the node, if it says so."""
+        driver = {"name": "fit.test", "nodeID": node}
+        most = self.limits.choice((None, 1, 1, 2, 3, 6))
+        if most:
+            driver["allocatable"] = {"count": most}
+        if self.limits.random() < 0.8:
+            self.api.create({"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": node}, "spec": {
+                "drivers": [driver, {"name": "other.test", "nodeID": node, "allocatable": {"count": 1}}]}})
+
+    def attach(self) -> None:
+        """Volumes that are attached, whether somebody uses them or not."""
+        volumes = [v["metadata"]["name"] for v in self.api.items("/api/v1/persistentvolumes")]
+        for i in range(self.limits.randint(0, 3)):
+            self.api.create({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": f"r{self.seed}-{i}"}, "spec": {
+                "attacher": self.limits.choice(("fit.test", "fit.test", "other.test")), "nodeName": self.limits.choice(self.names),
+                "source": {"persistentVolumeName": self.limits.choice([*volumes, "gone"])}}})
 
     def tainted(self) -> bool:
         """The node controller's taint follows the cordon."""
@@ -605,6 +627,8 @@ class Round:
         self.judge.ctx.wait_for(lambda: not any(True for name in self.spaces for _ in api.items(f"/api/v1/namespaces/{name}/pods")), 60, "the end of the pods")
         for name in self.names:
             api.delete(f"/api/v1/nodes/{name}")
+        api.delete("/apis/storage.k8s.io/v1/csinodes")
+        api.delete("/apis/storage.k8s.io/v1/volumeattachments")
         for name in self.classes.values():
             api.delete(f"/apis/storage.k8s.io/v1/storageclasses/{name}")
         api.delete("/api/v1/persistentvolumes")
@@ -638,7 +662,7 @@ def test_random_clusters(ctx: Context) -> None:
           f"{sum(judge.causes.values())} differences, each explained: {dict(judge.causes)}", flush=True)
     assert judge.placed > rounds * PODS / 5 and judge.refused > rounds * PODS / 10, "the clusters are too easy or too hard"
     if rounds >= 12:
-        assert len(judge.reasons) >= 15, sorted(judge.reasons)
+        assert len(judge.reasons) >= 15 and "node(s) exceed max volume count" in judge.reasons, sorted(judge.reasons)
     judge.picture.end()
 
 

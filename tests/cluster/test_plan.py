@@ -235,7 +235,7 @@ def test_without_storage_classes(ctx: Context) -> None:
         g.place(0, deployment("scratch", g.ns, 1, volumes=volumes, **g.here), deployment("plain", g.ns, 1, **g.here))
         rules = [*READ, {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list"]}, {"apiGroups": [""], "verbs": ["list"], "resources": [
             "persistentvolumes", "persistentvolumeclaims", "resourcequotas", "serviceaccounts"]}]
-        storage = {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses"], "verbs": ["list"]}
+        storage = {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses", "csinodes"], "verbs": ["list"]}
 
         def plan(*more: dict) -> tuple[str, dict[str, dict]]:
             done = ctx.run(ctx.slipway, "plan", "drain", g.nodes[0], "-o", "json", kubeconfig=g.user(*rules, *more), check=True)
@@ -246,17 +246,18 @@ def test_without_storage_classes(ctx: Context) -> None:
         assert "1 node(s) didn't find available persistent volumes to bind" in pods["scratch"]["blocker"]["message"], pods
         remarks, pods = plan()
         assert "cannot list storageclasses" in remarks and "yet to be made find room is not judged" in remarks, remarks
+        assert "cannot list csinodes" in remarks and "how many volumes nodes can take is not looked at" in remarks, remarks
         assert pods["scratch"]["verdict"] == "goes" and "to" not in pods["scratch"], pods
         assert pods["plain"]["to"] == g.nodes[1], pods
         # Whoever asks otherwise is told the same.
         said = json.loads(ctx.run(ctx.slipway, "plan", "drain", g.nodes[0], "-o", "json", kubeconfig=g.user(*rules), check=True).stdout)
         own = said["nodes"][0]["blocker"]
-        assert "storageclasses" in said["unread"] and own["code"] == "Forbidden", said
+        assert {"storageclasses", "csinodes"} <= set(said["unread"]) and own["code"] == "Forbidden", said
         chain = json.loads(ctx.run(ctx.slipway, "why", g.nodes[0], "--room", "-o", "json", kubeconfig=g.user(*rules)).stdout)
-        assert "storageclasses" in chain["unread"] and "as far as could be read" in chain["summary"], chain
+        assert {"storageclasses", "csinodes"} <= set(chain["unread"]) and "as far as could be read" in chain["summary"], chain
         assert [x["message"] for x in chain["links"] if x.get("code") == "Forbidden"] == [own["message"]], chain
         report = json.loads(ctx.run(ctx.slipway, "doctor", "--pdbs", "-o", "json", kubeconfig=g.user(*rules), check=True).stdout)
-        assert "storageclasses" in report["unread"], report
+        assert {"storageclasses", "csinodes"} <= set(report["unread"]), report
         of = [f for x in report["groups"] if x["cause"] == "room-unknown" for f in x["findings"] if g.nodes[0] in f["nodes"]]
         assert [f["message"] for f in of] == [own["message"]], report
 

@@ -339,7 +339,7 @@ def test_doctor_for_an_administrator(ctx: Context) -> None:
     verbs = sum(len(i["message"].rpartition(" ")[0].split(",")) for i in permissions)
     pages = found.pop(("list", "pods")) + found.pop(("list", "poddisruptionbudgets"))
     kinds = ("nodes", "replicasets", "statefulsets", "persistentvolumes", "persistentvolumeclaims", "storageclasses", "namespaces",
-             "volumeattachments", "jobs", "resourcequotas", "serviceaccounts")
+             "csinodes", "volumeattachments", "jobs", "resourcequotas", "serviceaccounts")
     once = {("list", kind): found[("list", kind)] for kind in kinds}
     assert all(0 < n <= 2 for n in once.values()), found
     # Deployments twice: all of them, and those that a drain with --surge has marked. Discovery twice: which permissions matter, and
@@ -384,7 +384,7 @@ def test_doctor_for_somebody_with_few_rights(ctx: Context) -> None:
             assert all(allowed) and not m[5], item
         else:
             optional = (m[1], m[2], m[4]) in {("patch", "nodes", "status"), ("create", "events", None), ("list", "events", None),
-                                                 ("delete", "pods", None), ("list", "storageclasses", None),
+                                                 ("delete", "pods", None), ("list", "storageclasses", None), ("list", "csinodes", None),
                                                  ("list", "resourcequotas", None), ("get, list", "serviceaccounts", None)}
             assert item["state"] == ("warning" if optional else "bad") and not any(allowed) and m[5] and "ClusterRole" in item["hint"], item
             seen_missing.add((m[1], m[2]))

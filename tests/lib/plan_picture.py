@@ -10,7 +10,9 @@ from context import Context
 
 KINDS = (("v1", "Namespace", "/api/v1/namespaces"), ("v1", "Node", "/api/v1/nodes"), ("v1", "PersistentVolume", "/api/v1/persistentvolumes"),
          ("v1", "PersistentVolumeClaim", "/api/v1/persistentvolumeclaims"),
-         ("storage.k8s.io/v1", "StorageClass", "/apis/storage.k8s.io/v1/storageclasses"), ("v1", "Pod", "/api/v1/pods"))
+         ("storage.k8s.io/v1", "StorageClass", "/apis/storage.k8s.io/v1/storageclasses"),
+         ("storage.k8s.io/v1", "CSINode", "/apis/storage.k8s.io/v1/csinodes"),
+         ("storage.k8s.io/v1", "VolumeAttachment", "/apis/storage.k8s.io/v1/volumeattachments"), ("v1", "Pod", "/api/v1/pods"))
 
 
 def objects(api: Api) -> list[dict]:

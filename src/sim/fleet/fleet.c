@@ -36,6 +36,7 @@ struct fleet *fleet_new(struct api *a, bool parts, const char *ca) {
         {&f->pvcs, "", "persistentvolumeclaims"},
         {&f->attachments, "storage.k8s.io", "volumeattachments"},
         {&f->storage_classes, "storage.k8s.io", "storageclasses"},
+        {&f->csi_nodes, "storage.k8s.io", "csinodes"},
     };
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
         *wanted[i].slot = api_resource(a, wanted[i].group, "v1", wanted[i].plural);

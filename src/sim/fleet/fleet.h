@@ -28,7 +28,7 @@ struct fleet {
     /* The shelves that nearly every part needs. */
     struct resource *nodes, *pods, *namespaces, *leases, *events, *deployments, *replica_sets,
         *stateful_sets, *daemon_sets, *jobs, *revisions, *pdbs, *pvs, *pvcs, *attachments,
-        *storage_classes;
+        *storage_classes, *csi_nodes;
     const char *ca;              /* the server's authority, in PEM, for pods; NULL: none */
     struct machines *machines;   /* sim/fleet/machine.h */
     struct pod_index *pod_index; /* sim/fleet/pod_index.h */

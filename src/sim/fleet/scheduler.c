@@ -223,9 +223,31 @@ static void class_changed(void *arg, const struct change *c) {
                       .name = class->meta.name,
                       .waits = str_same(class->binding_mode, "WaitForFirstConsumer"),
                       .provisions = !str_same(class->provisioner, "kubernetes.io/no-provisioner"),
+                      .provisioner = class->provisioner,
                       .topologies = class->topologies,
                   });
     tell(s, FIT_EVENT_STORAGE);
+}
+
+static void csi_node_changed(void *arg, const struct change *c) {
+    struct scheduler *s = arg;
+    const struct csi_node *node = record_as(csi_node, c->after);
+    if (c->type == CHANGE_DELETED)
+        fit_remove_csi_node(s->fit, node->meta.name);
+    else
+        fit_put_csi_node(s->fit, node);
+    tell(s, FIT_EVENT_ATTACHED);
+}
+
+static void attachment_changed(void *arg, const struct change *c) {
+    struct scheduler *s = arg;
+    const struct volume_attachment *va = record_as(volume_attachment, c->after);
+    if (c->type == CHANGE_DELETED) {
+        fit_remove_attachment(s->fit, va->meta.name);
+        tell(s, FIT_EVENT_ATTACHED);
+    } else {
+        fit_put_attachment(s->fit, va);
+    }
 }
 
 static const struct {
@@ -237,6 +259,8 @@ static const struct {
     {offsetof(struct fleet, pvs), volume_changed},
     {offsetof(struct fleet, pvcs), claim_changed},
     {offsetof(struct fleet, storage_classes), class_changed},
+    {offsetof(struct fleet, csi_nodes), csi_node_changed},
+    {offsetof(struct fleet, attachments), attachment_changed},
     {offsetof(struct fleet, pods), pod_changed},
 };
 

@@ -68,6 +68,7 @@ static const struct {
     {"/api/v1/persistentvolumes?", "PersistentVolumeList", ""},
     {"/api/v1/persistentvolumeclaims?", "PersistentVolumeClaimList", ""},
     {"/apis/storage.k8s.io/v1/storageclasses?", "StorageClassList", ""},
+    {"/apis/storage.k8s.io/v1/csinodes?", "CSINodeList", ""},
     {"/apis/storage.k8s.io/v1/volumeattachments?", "VolumeAttachmentList", ""},
     {"/apis/batch/v1/jobs?", "JobList", ""},
     {"/api/v1/serviceaccounts?", "ServiceAccountList",

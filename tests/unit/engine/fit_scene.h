@@ -84,6 +84,10 @@ scene_put(struct scene *s, const struct kind *kind, const char *fmt, ...) {
         fit_put_volume(s->fit, (const struct pv *)obj);
     else if (kind == &kind_pvc)
         fit_put_claim(s->fit, (const struct pvc *)obj);
+    else if (kind == &kind_csi_node)
+        fit_put_csi_node(s->fit, (const struct csi_node *)obj);
+    else if (kind == &kind_volume_attachment)
+        fit_put_attachment(s->fit, (const struct volume_attachment *)obj);
     else
         fail();
     object_free(kind, s->pool, obj); /* nothing of it may be needed any more */

@@ -228,11 +228,39 @@ static void the_last_place_is_chance(void **state) {
     assert_int_equal(lint_row(LINT_CHANCE)->effect, LINT_WAITS);
 }
 
+/* The other node has as many volumes as its driver can attach. */
+static void a_driver_attaches_no_more_volumes(void **state) {
+    struct site *s = *state;
+    s->room = true;
+    site_node(s, "w1");
+    site_node(s, "w2");
+    for (int i = 1; i <= 2; i++) {
+        site_put(s, &kind_pvc,
+                 "{'metadata':{'namespace':'x','name':'c%d','annotations':{"
+                 "'pv.kubernetes.io/bind-completed':'yes'}},'spec':{'volumeName':'v%d'}}",
+                 i, i);
+        site_put(s, &kind_pv,
+                 "{'metadata':{'name':'v%d'},'spec':{'csi':{'driver':'ebs','volumeHandle':'%d'}}}",
+                 i, i);
+    }
+    site_put(s, &kind_csi_node,
+             "{'metadata':{'name':'w2'},'spec':{'drivers':[{'name':'ebs','nodeID':'i',"
+             "'allocatable':{'count':1}}]}}");
+    site_pod(s, "a", "w1", "a", SITE_OWNER("ReplicaSet", "a-1"), true,
+             ",'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'c1'}}]");
+    assert_null(site_group(site_lint(s), LINT_NO_ROOM));
+    site_pod(s, "b", "w2", "b", SITE_OWNER("ReplicaSet", "b-1"), true,
+             ",'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'c2'}}]");
+    assert_non_null(
+        strstr(site_only(site_lint(s), LINT_NO_ROOM)->text, "1 node(s) exceed max volume count"));
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(pods_that_fit_elsewhere_are_no_finding),
         TEST(a_full_cluster),
+        TEST(a_driver_attaches_no_more_volumes),
         TEST(those_who_leave_together_need_room_together),
         TEST(who_does_not_look_for_room),
         TEST(a_budget_runs_dry),

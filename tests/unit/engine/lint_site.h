@@ -13,7 +13,7 @@
 struct site {
     struct world w;
     struct store *replica_sets, *deployments, *stateful_sets, *volumes, *claims, *classes,
-        *namespaces, *jobs, *quotas, *accounts, *attachments;
+        *csi_nodes, *namespaces, *jobs, *quotas, *accounts, *attachments;
     struct arena arena;
     struct lint lint;
     bool room;
@@ -28,6 +28,7 @@ static inline void site_init(struct site *s) {
     s->stateful_sets = store_new(&kind_stateful_set, s->w.pool);
     s->volumes = store_new(&kind_pv, s->w.pool);
     s->claims = store_new(&kind_pvc, s->w.pool);
+    s->csi_nodes = store_new(&kind_csi_node, s->w.pool);
     s->classes = store_new(&kind_storage_class, s->w.pool);
     s->namespaces = store_new(&kind_namespace, s->w.pool);
     s->jobs = store_new(&kind_job, s->w.pool);
@@ -43,6 +44,7 @@ static inline void site_done(struct site *s) {
     store_free(s->volumes);
     store_free(s->claims);
     store_free(s->classes);
+    store_free(s->csi_nodes);
     store_free(s->namespaces);
     store_free(s->jobs);
     store_free(s->quotas);
@@ -62,6 +64,7 @@ static inline struct store *site_store(struct site *s, const struct kind *kind) 
            : kind == &kind_pv                ? s->volumes
            : kind == &kind_pvc               ? s->claims
            : kind == &kind_storage_class     ? s->classes
+           : kind == &kind_csi_node          ? s->csi_nodes
            : kind == &kind_job               ? s->jobs
            : kind == &kind_resource_quota    ? s->quotas
            : kind == &kind_service_account   ? s->accounts
@@ -148,6 +151,7 @@ static inline const struct lint *site_lint(struct site *s) {
                             .volumes = s->no_volumes ? NULL : s->volumes,
                             .claims = s->no_volumes ? NULL : s->claims,
                             .classes = s->classes,
+                            .csi_nodes = s->csi_nodes,
                             .namespaces = s->namespaces,
                             .jobs = s->jobs,
                             .quotas = s->quotas,

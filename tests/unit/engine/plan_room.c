@@ -211,6 +211,34 @@ static void a_volume_that_can_move_does_not(void **state) {
     assert_string_equal(pod_of(f, "a")->to, "w1");
 }
 
+/* ErrReasonMaxVolumeCountExceeded of pkg/scheduler/framework/plugins/nodevolumelimits/csi.go. */
+static void a_driver_attaches_no_more_volumes(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    put_claim(f, "'csi':{'driver':'ebs','volumeHandle':'h'},");
+    dw_pod(&f->w, "a", "w0", CLAIMS);
+    add(f, &kind_csi_node,
+        "{'metadata':{'name':'w1'},'spec':{'drivers':[{'name':'ebs','nodeID':'i','allocatable':{"
+        "'count':1}}]}}");
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_GOES);
+    /* what nobody uses there is still attached */
+    add(f, &kind_pv,
+        "{'metadata':{'name':'old'},'spec':{'csi':{'driver':'ebs','volumeHandle':'i'}}}");
+    dw_put(&f->w, &kind_volume_attachment,
+           "{'metadata':{'name':'va'},'spec':{'attacher':'ebs','nodeName':'w1','source':{"
+           "'persistentVolumeName':'old'}},'status':{'attached':true}}");
+    f->w.c.attachments_known = true;
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_HOMELESS);
+    assert_code(f, "a", BLOCKER_NO_ROOM);
+    assert_says(f, "a",
+                "0/2 nodes are available: 1 node(s) exceed max volume count, 1 node(s) were "
+                "unschedulable.");
+    assert_non_null(strstr(pod_of(f, "a")->blocker.help, "the CSI driver of its volumes can attach "
+                                                         "no more of them"));
+}
+
 /* Without a look at claims nobody can tell: it is not called homeless, and no place is named. */
 static void what_is_not_known_is_not_judged(void **state) {
     struct plan_site *f = *state;
@@ -634,6 +662,7 @@ int main(void) {
         PLAN_TEST(node_affinity_is_obeyed),
         PLAN_TEST(a_local_volume_ties_the_pod_to_its_node),
         PLAN_TEST(a_volume_that_can_move_does_not),
+        PLAN_TEST(a_driver_attaches_no_more_volumes),
         PLAN_TEST(what_is_not_known_is_not_judged),
         PLAN_TEST(an_ephemeral_volume_is_made_anew),
         PLAN_TEST(and_once_more),

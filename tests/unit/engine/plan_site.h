@@ -10,7 +10,7 @@
 
 struct plan_site {
     struct drain_world w;
-    struct store *namespaces, *volumes, *claims, *classes, *jobs, *quotas, *accounts;
+    struct store *namespaces, *volumes, *claims, *classes, *csi_nodes, *jobs, *quotas, *accounts;
     bool no_storage; /* volumes and claims are not known */
     bool no_classes; /* StorageClasses are not */
     bool adopt;      /* as the input has it */
@@ -29,6 +29,7 @@ static inline int plan_setup(void **state) {
     f->volumes = store_new(&kind_pv, f->w.pool);
     f->claims = store_new(&kind_pvc, f->w.pool);
     f->classes = store_new(&kind_storage_class, f->w.pool);
+    f->csi_nodes = store_new(&kind_csi_node, f->w.pool);
     f->jobs = store_new(&kind_job, f->w.pool);
     f->quotas = store_new(&kind_resource_quota, f->w.pool);
     f->accounts = store_new(&kind_service_account, f->w.pool);
@@ -44,6 +45,7 @@ static inline int plan_teardown(void **state) {
     store_free(f->volumes);
     store_free(f->claims);
     store_free(f->classes);
+    store_free(f->csi_nodes);
     store_free(f->jobs);
     store_free(f->quotas);
     store_free(f->accounts);
@@ -80,6 +82,7 @@ __attribute__((sentinel)) static inline void make(struct plan_site *f, ...) {
                                    .volumes = f->no_storage ? NULL : f->volumes,
                                    .claims = f->no_storage ? NULL : f->claims,
                                    .classes = f->no_classes ? NULL : f->classes,
+                                   .csi_nodes = f->csi_nodes,
                                    .jobs = f->jobs,
                                    .quotas = f->quotas,
                                    .accounts = f->accounts,
@@ -130,7 +133,7 @@ static inline void budget_of(struct plan_site *f, const char *name, const char *
            name, name, label, allowed, healthy, desired, expected);
 }
 
-/* A Namespace, a PersistentVolume, a PersistentVolumeClaim, a StorageClass. */
+/* A Namespace, a PersistentVolume, a PersistentVolumeClaim, a StorageClass, a CSINode. */
 static inline void add(struct plan_site *f, const struct kind *kind, const char *json) {
     _cleanup_free_ char *text = xstrdup(json);
     for (char *c = text; *c; c++)
@@ -141,6 +144,7 @@ static inline void add(struct plan_site *f, const struct kind *kind, const char 
     store_put(kind == &kind_pv              ? f->volumes
               : kind == &kind_pvc           ? f->claims
               : kind == &kind_storage_class ? f->classes
+              : kind == &kind_csi_node      ? f->csi_nodes
                                             : f->namespaces,
               dw_decode(&f->w, kind, doc));
     json_decref(doc);

@@ -488,9 +488,38 @@ static void pods_of_other_schedulers_are_not_judged(void **state) {
     assert_int_equal(scene_why_pod(s, "p")->links[0]->n_causes, 0);
 }
 
+/* Where a driver has a limit, what is attached is asked for, and counts. */
+static void volumes_are_counted(void **state) {
+    struct scene *s = *state;
+    disk_pod(s, "{'metadata':{'namespace':'x','name':'data','annotations':{"
+                "'pv.kubernetes.io/bind-completed':'yes'}},'spec':{'volumeName':'pv1'}}");
+    scene_add(s, &kind_pv,
+              "{'metadata':{'name':'pv1'},'spec':{'csi':{'driver':'ebs','volumeHandle':'1'}}}");
+    scene_add(s, &kind_pv,
+              "{'metadata':{'name':'pv2'},'spec':{'csi':{'driver':'ebs','volumeHandle':'2'}}}");
+    scene_add(s, &kind_volume_attachment,
+              "{'metadata':{'name':'va'},'spec':{'attacher':'ebs','nodeName':'n2','source':{"
+              "'persistentVolumeName':'pv2'}}}");
+    scene_room(s);
+    s->world.room = true;
+    assert_int_equal(scene_why(s, "n1")->state, WHY_FREE);
+    scene_add(s, &kind_csi_node,
+              "{'metadata':{'name':'n2'},'spec':{'drivers':[{'name':'ebs','allocatable':{'count':1}"
+              "}]}}");
+    scene_room(s);
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 1);
+    assert_int_equal(why->links[0]->code, BLOCKER_NO_ROOM);
+    assert_contains(why->links[0]->text, "1 node(s) exceed max volume count");
+    assert_contains(why->links[0]->remedies[0].text, "move pods with volumes off one");
+    s->world.no_limits = true;
+    assert_string_equal(scene_why(s, "n1")->unread[0], "csinodes");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(the_nearest_node_is_named),
+        SCENE_TEST(volumes_are_counted),
         SCENE_TEST(devices_are_not_judged),
         SCENE_TEST(pods_of_other_schedulers_are_not_judged),
         SCENE_TEST(a_cordon_keeps_it_out),

@@ -58,6 +58,7 @@ static inline struct store **scene_store(struct scene *s, const struct kind *kin
                   {&kind_pv, &w->volumes},
                   {&kind_pvc, &w->claims},
                   {&kind_storage_class, &w->classes},
+                  {&kind_csi_node, &w->csi_nodes},
                   {&kind_volume_attachment, &w->attachments},
                   {&kind_event, &w->events},
                   {&kind_job, &w->jobs},
@@ -70,13 +71,23 @@ static inline struct store **scene_store(struct scene *s, const struct kind *kin
     return NULL;
 }
 
-static const struct kind *const scene_kinds[] = {
-    &kind_node,          &kind_pod,           &kind_pdb,
-    &kind_replica_set,   &kind_stateful_set,  &kind_deployment,
-    &kind_daemon_set,    &kind_namespace,     &kind_pv,
-    &kind_pvc,           &kind_storage_class, &kind_volume_attachment,
-    &kind_event,         &kind_job,           &kind_service_account,
-    &kind_resource_quota};
+static const struct kind *const scene_kinds[] = {&kind_node,
+                                                 &kind_pod,
+                                                 &kind_pdb,
+                                                 &kind_replica_set,
+                                                 &kind_stateful_set,
+                                                 &kind_deployment,
+                                                 &kind_daemon_set,
+                                                 &kind_namespace,
+                                                 &kind_pv,
+                                                 &kind_pvc,
+                                                 &kind_storage_class,
+                                                 &kind_volume_attachment,
+                                                 &kind_event,
+                                                 &kind_job,
+                                                 &kind_service_account,
+                                                 &kind_resource_quota,
+                                                 &kind_csi_node};
 
 static inline enum known scene_ask(void *arg, const struct why_want *want) {
     struct scene *s = arg;
@@ -158,7 +169,8 @@ static inline void scene_room(struct scene *s) {
                                                   .namespaces = w->namespaces,
                                                   .volumes = w->volumes,
                                                   .claims = w->claims,
-                                                  .classes = w->classes});
+                                                  .classes = w->classes,
+                                                  .csi_nodes = w->csi_nodes});
 }
 
 /* --- common things --- */

@@ -240,7 +240,7 @@ static void find(void **state) {
             assert_string_not_equal(kinds[k]->resource, kinds[n]->resource);
         }
     }
-    assert_int_equal(n, 18);
+    assert_int_equal(n, 19);
     assert_null(kind_find("pod"));
     assert_null(kind_find(""));
     assert_null(kind_find("Status"));

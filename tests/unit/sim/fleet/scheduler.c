@@ -123,11 +123,51 @@ static void test_allowed_topologies(void **state) {
     sim_site_done(&s);
 }
 
+/* A driver attaches so many volumes to a node as its CSINode says, and then no more. */
+static void test_volume_limits(void **state) {
+    (void)state;
+    struct sim_site s;
+    sim_site_init(&s, true);
+    sim_add_node(&s, "n1");
+    sim_ask(&s, 201, "POST", "/apis/storage.k8s.io/v1/storageclasses",
+            "{\"metadata\":{\"name\":\"late\"},\"provisioner\":\"disk.sim.slipway.dev\","
+            "\"volumeBindingMode\":\"WaitForFirstConsumer\"}");
+    sim_ask(&s, 201, "POST", "/apis/storage.k8s.io/v1/csinodes",
+            "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"drivers\":[{\"name\":"
+            "\"disk.sim.slipway.dev\",\"nodeID\":\"x\",\"allocatable\":{\"count\":1}}]}}");
+    for (int k = 0; k < 2; k++) {
+        _cleanup_free_ char *pod = xasprintf(
+            "{\"metadata\":{\"name\":\"p-%d\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+            "\"i\"}],\"volumes\":[{\"name\":\"d\",\"ephemeral\":{\"volumeClaimTemplate\":{\"spec\":"
+            "{"
+            "\"accessModes\":[\"ReadWriteOnce\"],\"storageClassName\":\"late\",\"resources\":{"
+            "\"requests\":{\"storage\":\"1Gi\"}}}}}}]}}",
+            k);
+        sim_ask(&s, 201, "POST", "/api/v1/namespaces/default/pods", pod);
+        sim_pass(&s, SEC(20));
+    }
+    static const char second[] = "/api/v1/namespaces/default/pods/p-1";
+    assert_string_equal(
+        sim_str(sim_ask(&s, 200, "GET", "/api/v1/namespaces/default/pods/p-0", NULL),
+                "spec.nodeName"),
+        "n1");
+    json_t *none = sim_ask(&s, 200, "GET", second, NULL);
+    assert_null(sim_at(none, "spec.nodeName"));
+    assert_non_null(strstr(sim_str(none, "status.conditions.0.message"),
+                           "0/1 nodes are available: 1 node(s) exceed max volume count."));
+    /* the first one goes, and its volume is detached */
+    sim_ask(&s, 200, "DELETE", "/api/v1/namespaces/default/pods/p-0", NULL);
+    sim_pass(&s, SEC(600));
+    assert_string_equal(sim_str(sim_ask(&s, 200, "GET", second, NULL), "spec.nodeName"), "n1");
+    sim_site_done(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_spreads),
         cmocka_unit_test(test_lag),
+        cmocka_unit_test(test_volume_limits),
         cmocka_unit_test(test_allowed_topologies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
