@@ -29,8 +29,8 @@ struct roll {
     int32_t done;                  /* nodes that it was told of; -1: it was not looked at yet */
     /* Nodes whose Maintenances we have seen under way: that is known before its status says so. */
     VEC(char *) seen;
-    VEC(char *) ahead;             /* nodes whose pods are to be known */
-    int64_t look_since;            /* monotonic: those of some are waited for; 0: they are not */
+    VEC(char *) ahead;  /* nodes whose pods are to be known */
+    int64_t look_since; /* monotonic: those of some are waited for; 0: they are not */
 };
 
 /* What a policy's slots would bear. */
