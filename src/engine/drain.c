@@ -285,7 +285,10 @@ static void all_dirty(struct drain *d) {
 static void readers_dirty(struct drain *d, const char *uid) {
     for (size_t i = 0; i < d->nodes.len; i++) {
         struct dnode *n = d->nodes.p[i];
-        if (n->unread || (n->pub.phase == DRAIN_RETURNING && (!uid || drain_owner(n, uid))))
+        bool waits = n->pub.phase == DRAIN_RETURNING && (!uid || drain_owner(n, uid));
+        bool unseen =
+            n->pub.phase == DRAIN_EVICTING && d->opts.wait_rescheduled && drain_owners_unseen(n);
+        if (n->unread || waits || unseen)
             n->dirty = true;
     }
     d->any_dirty = d->surge_stirred = true;

@@ -179,6 +179,21 @@ void drain_owner_loses(struct drain *d, struct downer *o) {
     o->lost = d->now.mono;
 }
 
+/* It was asked for when its pods were found, and the answer may come after the eviction's: whatever
+ * it says, the status that tells of the replacement is a later one. */
+bool drain_owners_unseen(const struct dnode *n) {
+    for (size_t i = 0; i < n->owners.len; i++)
+        if (n->owners.p[i].evicted && !n->owners.p[i].version && kind_of(&n->owners.p[i]))
+            return true;
+    return false;
+}
+
+void drain_owners_see(struct drain *d, struct dnode *n) {
+    for (size_t i = 0; d->opts.wait_rescheduled && i < n->owners.len; i++)
+        if (n->owners.p[i].evicted && !n->owners.p[i].version)
+            keep_version(d, &n->owners.p[i]);
+}
+
 void drain_owner_left(struct drain *d, struct downer *o) {
     o->left = d->now.mono;
     o->asked = false;

@@ -398,6 +398,10 @@ bool drain_owners_well(struct drain *d, struct dnode *n);
 void drain_owner_comes(struct drain *d, const struct downer *o);
 /* A pod of it begins to leave: only what is written from now on tells how it bears that. */
 void drain_owner_loses(struct drain *d, struct downer *o);
+/* Those of which it was not known by then what they were: they are seen as soon as they are read.
+ */
+bool drain_owners_unseen(const struct dnode *n);
+void drain_owners_see(struct drain *d, struct dnode *n);
 void drain_owner_left(struct drain *d, struct downer *o);
 
 #endif

@@ -847,6 +847,7 @@ static void end_with_failures(struct drain *d, struct dnode *n) {
 
 static void evict(struct drain *d, struct dnode *n) {
     bool confirmed = drain_confirm(d, n, &n->pods_list, &kind_pod);
+    drain_owners_see(d, n);
     drain_pods_look(d, n);
     if (is_late(d, n) || is_hopeless(d, n))
         return;

@@ -568,6 +568,30 @@ static void an_owner_that_was_read_before_is_believed_when_it_has_changed(void *
     assert_int_equal(dw_asked(w, "read"), 2);
 }
 
+/* The eviction was faster than the read that began before it: what is read then is what it was, and
+ * nobody waits until an unchanged status is believed. */
+static void an_owner_that_is_read_while_its_pod_leaves(void **state) {
+    struct drain_world *w = *state;
+    w->opts.wait_rescheduled = true;
+    w->by_hand_reads = true;
+    dw_put(w, &kind_replica_set, SET(3, 3));
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_start(w, "w0", NULL);
+    dw_accept(w, ACTION_EVICT, "a");
+    dw_settle(w);
+    dw_read(w, dw_open(w, ACTION_READ, "web"));
+    dw_settle(w);
+    w->by_hand_reads = false;
+    edit_set(w, "{'status':{'availableReplicas':2}}");
+    edit_set(w, "{'status':{'availableReplicas':3}}");
+    dw_pass(w, SEC(5));
+    assert_phase(w, 0, DRAIN_EVICTING);
+    dw_remove(w, &kind_pod, "default", "a");
+    dw_settle(w);
+    assert_phase(w, 0, DRAIN_DONE);
+}
+
 /* Long after its pod left, what is watched is current. */
 static void an_owner_that_is_watched_is_believed_at_once_when_volumes_took_long(void **state) {
     struct drain_world *w = *state;
@@ -695,6 +719,7 @@ int main(void) {
         DRAIN_TEST(a_stateful_set_whose_pod_still_terminates),
         DRAIN_TEST(a_stateful_set_that_has_not_seen_its_pod_leave),
         DRAIN_TEST(what_is_being_read_again_is_not_believed),
+        DRAIN_TEST(an_owner_that_is_read_while_its_pod_leaves),
         DRAIN_TEST(an_owner_that_is_watched_is_believed_at_once_when_volumes_took_long),
         DRAIN_TEST(replicas_that_others_have_taken_since_are_theirs),
         DRAIN_TEST(an_owner_that_was_read_before_is_believed_when_it_has_changed),
