@@ -115,8 +115,7 @@ PLANTS = [
     Plant("forgets-what-is-due", ENGINE, "n->dirty |= n->wake <= d->now.mono;", ""),
     Plant("forgets-whom-an-answer-is-for", ENGINE, "dirty(d, r->node);", ""),
     Plant("forgets-who-had-to-read", ENGINE,
-          "if (n->unread || (n->pub.phase == DRAIN_RETURNING && (!uid || drain_owner(n, uid))))",
-          "if (n->pub.phase == DRAIN_RETURNING && (!uid || drain_owner(n, uid)))"),
+          "if (n->unread || waits || unseen)", "if (waits || unseen)"),
     Plant("evicts-what-is-leaving", ENGINE,
           "if (!pod->meta.deleted || p->action)\n"
           "            return;",
@@ -148,8 +147,8 @@ def fleet(name: str, where: str, old: str, new: str) -> Plant:
 
 PLANTS += [
     fleet("takes-one-too-many", ENGINE,
-          "return s->list.len + rest->elsewhere + down >= limit_of(k, rest->members);",
-          "return s->list.len + rest->elsewhere + down > limit_of(k, rest->members);"),
+          "return s->list.len + rest->elsewhere + down >= census_limit(&k->opts.max, rest->members);",
+          "return s->list.len + rest->elsewhere + down > census_limit(&k->opts.max, rest->members);"),
     fleet("forgets-the-zones", ENGINE, "return k->opts.max_zones && zones >= k->opts.max_zones;", "return false;"),
     fleet("overwrites-the-record", ENGINE, 'jsonw_kopt(&w, "resourceVersion", k->record.version);', ""),
     fleet("is-drained-too-early", ENGINE,
@@ -176,7 +175,7 @@ PLANTS += [
     fleet("cordons-without-reading-again", ENGINE, "h->sure = keeper_want_read(k);", "h->sure = 0;"),
     fleet("leaves-its-finalizer", ENGINE,
           "if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)\n"
-          "            write_finalizer(k, u, m, false);",
+          "            keeper_upkeep_finalizer(k, u, m, false);",
           "(void)needed;"),
     fleet("undoes-what-was-granted-meanwhile", ENGINE, "return f->hasty && f->by_request", "return false && f->by_request"),
     fleet("commands-a-node-with-pods", ENGINE,
