@@ -495,8 +495,14 @@ static void a_node_that_is_not_believed_has_not_gone(void **state) {
 
 /* --- what is seen of one without an object --- */
 
+/* What it refers to is the test's. */
+static void drop_nothing(struct pool *pool, const void *tag, const void *data, size_t len) {
+    (void)pool, (void)tag, (void)data, (void)len;
+}
+
 static void what_is_seen_of_a_client(void **state) {
     (void)state;
+    struct pool *pool = pool_new(drop_nothing);
     static const struct {
         enum slot_state slot;
         const char *ready, *boot; /* of its node; NULL: it is gone */
@@ -524,14 +530,17 @@ static void what_is_seen_of_a_client(void **state) {
                                   .drained = 2,
                                   .granted = 3,
                                   .steady = 4};
-        const struct node_condition conditions[] = {
-            {.c = {.type = "Ready", .status = cases[i].ready, .changed = 7}}, {.c = {0}}};
-        const struct node node = {
-            .meta.uid = "u", .info.boot_id = cases[i].boot, .conditions = conditions};
+        const struct node_condition ready = {
+            .c = {.type = "Ready", .status = cases[i].ready, .changed = 7}};
+        const struct node node = {.meta.uid = "u",
+                                  .info.boot_id = cases[i].boot,
+                                  .conditions = pool_blob(pool, &ready, &ready, sizeof ready)};
         const struct maint_seen seen = maint_seen(&slot, cases[i].ready ? &node : NULL);
         assert_string_equal(maint_phases[seen.phase].word, maint_phases[cases[i].phase].word);
         assert_int_equal(seen.since, cases[i].since);
+        pool_unref(pool, node.conditions);
     }
+    pool_free(pool);
     const struct slot undone = {.state = SLOT_RETURNED, .drained = 2};
     assert_int_equal(maint_seen(&undone, NULL).phase, MAINT_UNDOING);
 }
