@@ -167,8 +167,17 @@ class Site:
 
     def https(self, child: Child) -> None:
         self.ctx.wait_for(lambda: any("FleetLock over HTTPS at" in line for line in child.err), 60, "HTTPS to be served")
-        with urllib.request.urlopen(self.addresses(child)[1] + "/readyz", timeout=10) as reply:
-            assert b"[+]https ok\n" in reply.read()
+        url = self.addresses(child)[1] + "/readyz"
+        self.ctx.wait_for(lambda: b"[+]https ok\n" in self.ready_lines(url), 60, "readyz to say so")
+
+    @staticmethod
+    def ready_lines(url: str) -> bytes:
+        """Whatever the status is: something else may not be ready yet."""
+        try:
+            with urllib.request.urlopen(url, timeout=10) as reply:
+                return reply.read()
+        except urllib.error.HTTPError as error:
+            return error.read()
 
     def repeat(self, leader: Child) -> None:
         """What happens twice is one Event that is counted: another manager comes, goes, and comes again."""
