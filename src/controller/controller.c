@@ -580,7 +580,6 @@ static int make_teller(struct controller *c, struct err *err) {
                                               .audit = c->opts.audit,
                                               .identity = c->opts.identity,
                                               .policies = core_policies(c->core),
-                                              .pods = core_cluster(c->core)->pods,
                                               .maintenances = core_stores(c->core)->maintenances,
                                               .send = send_event,
                                               .arg = c},

@@ -110,8 +110,7 @@ static const char *actor_of(const struct teller *t, const struct action *a) {
         return holder_of(t, a->name);
     if (a->kind != &kind_pod)
         return "";
-    const struct pod *pod = (const struct pod *)store_get(t->opts.pods, a->ns, a->name);
-    return pod ? holder_of(t, strna(pod->node_name)) : "";
+    return a->node ? holder_of(t, a->node) : "";
 }
 
 /* What is tried again and again without an end, for want of a permission in most cases. */

@@ -19,7 +19,7 @@ struct teller_opts {
     const char *audit;               /* file of the audit log, or AUDIT_STDOUT; NULL: none */
     const char *identity;            /* of this replica */
     const struct policies *policies; /* for whom something is done */
-    const struct store *pods, *maintenances;
+    const struct store *maintenances;
     /* An Event is to be sent; its id is 0. */
     void (*send)(void *arg, const struct action *action);
     void *arg;

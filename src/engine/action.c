@@ -17,6 +17,7 @@ uint64_t actions_add(struct actions *a, uint64_t *ids, const struct action *what
     new->name = copy(&a->arena, what->name);
     new->uid = copy(&a->arena, what->uid);
     new->subresource = copy(&a->arena, what->subresource);
+    new->node = copy(&a->arena, what->node);
     new->body = copy(&a->arena, what->body);
     return new->id;
 }

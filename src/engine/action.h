@@ -32,6 +32,7 @@ struct action {
     enum action_verb verb;
     const struct kind *kind;
     const char *ns, *name, *uid, *subresource; /* NULL where there is none */
+    const char *node;                          /* of a pod that is told to go; else NULL */
     int64_t grace;                             /* seconds; negative: the object's own */
     const char *body;                          /* JSON */
     bool strategic;                            /* the patch */

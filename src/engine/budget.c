@@ -260,10 +260,10 @@ void budget_explain(const struct pdb *pdb, struct budget_owners *o, struct str *
     str_addf(out, ", needs %d healthy of %d, has %d, allows %d", pdb->desired, pdb->expected,
              pdb->healthy, pdb->allowed);
     int64_t unmade = budget_unmade(pdb, o);
+    int64_t wanted = pdb->expected + unmade;
     if (unmade > 0)
-        str_addf(out, "; %lld are wanted, and %lld of them %s not made yet",
-                 (long long)(pdb->expected + unmade), (long long)unmade,
-                 unmade == 1 ? "is" : "are");
+        str_addf(out, "; %lld are wanted, and %lld of them %s not made yet", (long long)wanted,
+                 (long long)unmade, unmade == 1 ? "is" : "are");
     /* The server takes an eviction off what is allowed at once; its controller takes the pod off
      * the healthy ones later. Until then the numbers are a riddle. */
     size_t evicted = list_len(pdb->disrupted);

@@ -71,6 +71,7 @@ static void send(struct drain *d, struct dpod *p) {
                                        .ns = p->pub.ns,
                                        .name = p->pub.name,
                                        .uid = p->pub.uid,
+                                       .node = p->node->pub.name,
                                        .grace = grace,
                                        .dry_run = d->opts.dry_run == DRY_RUN_SERVER},
                       p->node, p, NULL);

@@ -67,6 +67,7 @@ static struct held *held_new(const struct action *a) {
     h->action.name = copy(a->name);
     h->action.uid = copy(a->uid);
     h->action.subresource = copy(a->subresource);
+    h->action.node = copy(a->node);
     h->action.body = copy(a->body);
     return h;
 }
@@ -78,6 +79,7 @@ static void held_free(struct held *h) {
         free((char *)h->action.name);
         free((char *)h->action.uid);
         free((char *)h->action.subresource);
+        free((char *)h->action.node);
         free((char *)h->action.body);
         free(h);
         h = next;
