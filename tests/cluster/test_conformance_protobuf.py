@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from context import Context
-from diff_bodies import STORAGE_CLASS
+from diff_bodies import CSI_NODE, STORAGE_CLASS
 from kinds import (ATTACHMENT, BUDGET, CLAIM, CONFIG_MAP, DAEMON_SET, DEPLOYMENT, EVENT, JOB, LEASE, NAMESPACE_KIND, NODE, POD,
                    REPLICA_SET, SERVICE_ACCOUNT, STATEFUL_SET, VOLUME, Kind)
 from objects import config_map, deployment, pod, running
@@ -16,7 +16,7 @@ from shape import differences, merged
 from wire import JSON, Wire, query
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
-READ = [NODE, POD, BUDGET, LEASE, ATTACHMENT, DAEMON_SET, REPLICA_SET, STATEFUL_SET, DEPLOYMENT, JOB, VOLUME, CLAIM, STORAGE_CLASS,
+READ = [NODE, POD, BUDGET, LEASE, ATTACHMENT, DAEMON_SET, REPLICA_SET, STATEFUL_SET, DEPLOYMENT, JOB, VOLUME, CLAIM, STORAGE_CLASS, CSI_NODE,
         NAMESPACE_KIND, EVENT, CONFIG_MAP, SERVICE_ACCOUNT]
 WHEN, MICRO = "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678901Z"
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "11111111-2222-3333-4444-555555555555",
@@ -69,6 +69,7 @@ MORE: dict[Kind, tuple[dict, dict]] = {
     VOLUME: ({"spec": {"claimRef": {"namespace": "default", "name": "c"},
                        "nodeAffinity": {"required": {"nodeSelectorTerms": [TERM]}}}}, {}),
     CLAIM: ({"spec": {"volumeName": "v"}}, {"phase": "Bound"}),
+    CSI_NODE: ({"spec": {"drivers": [{"name": "csi.example.com", "nodeID": "x", "topologyKeys": ["zone"], "allocatable": {"count": 0}}]}}, None),
     STORAGE_CLASS: ({"volumeBindingMode": "WaitForFirstConsumer", "allowedTopologies": [
         {"matchLabelExpressions": [{"key": "zone", "values": ["a", "b"]}, {"key": "rack", "values": ["1"]}]}]}, {}),
     NAMESPACE_KIND: ({}, {}),

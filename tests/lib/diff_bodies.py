@@ -46,6 +46,7 @@ BOAT_CRD = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefi
 REVISION = Kind("apps/v1", "ControllerRevision", "controllerrevisions", {"revision": 1, "data": {"a": 1}})
 SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice", "endpointslices", {"addressType": "IPv4", "endpoints": []}, generation=True)
 PRIORITY = Kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", {"value": 1}, namespaced=False)
+CSI_NODE = Kind("storage.k8s.io/v1", "CSINode", "csinodes", {"spec": {"drivers": []}}, namespaced=False)
 STORAGE_CLASS = Kind("storage.k8s.io/v1", "StorageClass", "storageclasses", {"provisioner": "csi.example.com"}, namespaced=False)
 CSI_NODE = Kind("storage.k8s.io/v1", "CSINode", "csinodes", {"spec": {"drivers": []}}, namespaced=False)
 

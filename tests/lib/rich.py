@@ -171,6 +171,9 @@ def storage(ns: str) -> list[dict]:
          "volumeBindingMode": "WaitForFirstConsumer", "allowedTopologies": [
              {"matchLabelExpressions": [{"key": "zone", "values": ["a", "b"]}, {"key": "rack", "values": ["1"]}]},
              {"matchLabelExpressions": [{"key": "zone", "values": ["c"]}]}]},
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": meta("rich"), "spec": {"drivers": [
+            {"name": "csi.example.com", "nodeID": "rich", "topologyKeys": ["zone"], "allocatable": {"count": 3}},
+            {"name": "other.example.com", "nodeID": "rich", "topologyKeys": []}]}},
         attachment | {"metadata": meta("rich"), "spec": {
             "attacher": "csi.example.com", "source": {"persistentVolumeName": "rich"}, "nodeName": "rich"}, "status": {
             "attached": True, "attachError": trouble, "detachError": trouble, "attachmentMetadata": {"a": "b"}}},
