@@ -22,7 +22,7 @@ static bool is_left(const struct dnode *n, const struct node *node) {
 
 static void write_mark(struct drain *d, struct dnode *n, const struct node *node, bool on) {
     _cleanup_str_ struct str patch = STR_INIT;
-    next_mark_patch(node, on, &patch);
+    next_mark_patch(node, on ? NEXT_OF_DRAIN : NULL, &patch);
     n->mark_action = drain_request(d,
                                    &(struct action){.verb = ACTION_PATCH,
                                                     .kind = &kind_node,

@@ -3,11 +3,20 @@
 
 #include "base/timefmt.h"
 
-bool next_marked(const struct node *node) {
+static const struct taint *find(const struct node *node) {
     for (size_t i = 0; i < list_len(node->taints); i++)
         if (str_same(node->taints[i].key, NEXT_TAINT))
-            return true;
-    return false;
+            return &node->taints[i];
+    return NULL;
+}
+
+bool next_marked(const struct node *node) {
+    return find(node);
+}
+
+bool next_marked_by(const struct node *node, const char *whose) {
+    const struct taint *t = find(node);
+    return t && streq(strna(t->value), whose);
 }
 
 static void write_taint(struct jsonw *w, const struct taint *t) {
@@ -22,17 +31,19 @@ static void write_taint(struct jsonw *w, const struct taint *t) {
 }
 
 /* A list is replaced as a whole. */
-static void write_taints(struct jsonw *w, const struct node *node, bool on) {
+static void write_taints(struct jsonw *w, const struct node *node, const char *whose) {
     jsonw_kbegin(w, "taints", '[');
     for (size_t i = 0; i < list_len(node->taints); i++)
         if (!str_same(node->taints[i].key, NEXT_TAINT))
             write_taint(w, &node->taints[i]);
-    if (on)
-        write_taint(w, &(struct taint){.key = NEXT_TAINT, .effect = "PreferNoSchedule"});
+    if (whose)
+        write_taint(w, &(struct taint){.key = NEXT_TAINT,
+                                       .value = *whose ? whose : NULL,
+                                       .effect = "PreferNoSchedule"});
     jsonw_end(w);
 }
 
-void next_mark_patch(const struct node *node, bool on, struct str *patch) {
+void next_mark_patch(const struct node *node, const char *whose, struct str *patch) {
     struct jsonw w;
     jsonw_init(&w, patch, false);
     jsonw_begin(&w, '{');
@@ -40,12 +51,12 @@ void next_mark_patch(const struct node *node, bool on, struct str *patch) {
     jsonw_kstr(&w, "resourceVersion", strna(node->meta.version));
     jsonw_end(&w);
     jsonw_kbegin(&w, "spec", '{');
-    write_taints(&w, node, on);
+    write_taints(&w, node, whose);
     jsonw_end(&w);
     jsonw_end(&w);
 }
 
 void next_mark_drop(struct jsonw *w, const struct node *node) {
     if (next_marked(node))
-        write_taints(w, node, false);
+        write_taints(w, node, NULL);
 }

@@ -55,7 +55,7 @@ struct rollouts *rollouts_new(const struct rollouts_opts *opts) {
     rs->opts = *opts;
     rs->random.state = opts->seed;
     rs->dirty = true;
-    rs->next = INT64_MAX;
+    rs->next = rs->mark_next = INT64_MAX;
     return rs;
 }
 
@@ -74,6 +74,9 @@ static void roll_free(struct roll *roll) {
     vec_done(&roll->seen);
     rollout_turn_forget(roll);
     vec_done(&roll->ahead);
+    rollout_marks_forget(roll);
+    vec_done(&roll->to_come);
+    vec_done(&roll->under_way);
     free(roll->name);
     free(roll->uid);
     free(roll->version);
@@ -88,6 +91,7 @@ void rollouts_free(struct rollouts *rs) {
         roll_free(rs->list.p[i]);
     vec_done(&rs->list);
     vec_done(&rs->aheads);
+    rollout_marks_done(rs);
     free(rs);
 }
 
@@ -277,6 +281,7 @@ static bool begin_next(struct rollouts *rs, struct roll *roll, const struct roll
         begin(rs, roll, r, n->node);
         tell(rs, roll, REASON_NODE_BEGUN, "begins with node %s", n->node->meta.name);
     }
+    roll->looking = turn.until;
     if (turn.until)
         wake(rs, turn.until);
     rollout_turn_done(&turn);
@@ -349,6 +354,8 @@ static void step(struct rollouts *rs, struct roll *roll, const struct rollout *r
     struct rollout_verdict v;
     if (r->meta.deleted || str_same(r->phase, "Complete")) {
         rollout_turn_forget(roll);
+        rollout_marks_forget(roll);
+        roll->placed = true;
         return;
     }
     see_begun(rs, roll);
@@ -361,6 +368,8 @@ static void step(struct rollouts *rs, struct roll *roll, const struct rollout *r
     if (v.begins && !unsure && begin_next(rs, roll, r, &s))
         v.waits = v.waits && !blocker_is_turn(v.wait.code);
     rollout_turn_look(rs, roll, r, &s, v.begins);
+    if (!v.begins || (!unsure && !roll->looking))
+        rollout_marks_place(roll, &s, &v);
     if (v.until)
         wake(rs, rs->now.mono + (v.until - rs->now.wall));
     write_status(rs, roll, r, &s, &v, unsure);
@@ -368,21 +377,30 @@ static void step(struct rollouts *rs, struct roll *roll, const struct rollout *r
     rollout_survey_done(&s);
 }
 
+static void step_all(struct rollouts *rs) {
+    take_in(rs);
+    for (size_t i = 0; i < rs->list.len; i++) {
+        struct roll *roll = rs->list.p[i];
+        const struct rollout *r = object_of(rs, roll);
+        if (r && !roll->action && version_compare(r->meta.version, roll->version) >= 0)
+            step(rs, roll, r);
+    }
+    aheads_done(rs);
+}
+
 void rollouts_step(struct rollouts *rs, struct now now, struct actions *out) {
     rs->now = now;
     rs->out = out;
-    rs->dirty = false;
-    rs->next = INT64_MAX;
+    bool due = rs->dirty || rs->next <= now.mono; /* or there are only marks to write */
+    if (due) {
+        rs->dirty = false;
+        rs->next = INT64_MAX;
+    }
     if (store_synced(rs->opts.rollouts) && store_synced(rs->opts.maintenances) &&
         store_synced(rs->opts.cluster->nodes)) {
-        take_in(rs);
-        for (size_t i = 0; i < rs->list.len; i++) {
-            struct roll *roll = rs->list.p[i];
-            const struct rollout *r = object_of(rs, roll);
-            if (r && !roll->action && version_compare(r->meta.version, roll->version) >= 0)
-                step(rs, roll, r);
-        }
-        aheads_done(rs);
+        if (due)
+            step_all(rs);
+        rollout_marks_step(rs);
     }
     rs->out = NULL;
 }
@@ -421,7 +439,7 @@ void rollouts_poke(struct rollouts *rs, const struct kind *kind, const struct ob
 }
 
 int64_t rollouts_next(const struct rollouts *rs) {
-    return rs->dirty ? 0 : rs->next;
+    return rs->dirty ? 0 : MIN_OF(rs->next, rs->mark_next);
 }
 
 /* --- answers --- */
@@ -445,6 +463,8 @@ static void begun_answer(struct rollouts *rs, struct roll *roll, size_t i, const
 
 bool rollouts_answer(struct rollouts *rs, uint64_t action, const struct answer *a, struct now now) {
     rs->now = now;
+    if (rollout_marks_answer(rs, action, a))
+        return true;
     for (size_t i = 0; i < rs->list.len; i++) {
         struct roll *roll = rs->list.p[i];
         if (roll->action == action) {

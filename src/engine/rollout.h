@@ -6,7 +6,8 @@
  *  - for a while after each node (soak).
  *
  * Nodes come in the order of their names; of the next few that one is begun which is least in the
- * way of those that are out already (rollout_turn.c).
+ * way of those that are out already (rollout_turn.c). Those that are to come are marked for the
+ * scheduler, so that pods move once (rollout_mark.c).
  *
  * Has no memory of its own: which nodes are under way is told by the Maintenances that have the
  * Rollout for their owner, whose names are made of the two, so that whoever leads next goes on from

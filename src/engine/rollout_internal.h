@@ -31,6 +31,18 @@ struct roll {
     VEC(char *) seen;
     VEC(char *) ahead;  /* nodes whose pods are to be known */
     int64_t look_since; /* monotonic: those of some are waited for; 0: they are not */
+    bool looking;       /* so that it is not clear yet who is next */
+    /* Nodes that it comes to later, in their order, and those that it is at, whose marks go with
+     * their cordons; once that is known. */
+    VEC(char *) to_come, under_way;
+    bool placed;
+};
+
+/* A node's mark that is being written. */
+struct marking {
+    uint64_t action;
+    char *node;
+    bool on;
 };
 
 /* What a policy's slots would bear. */
@@ -48,6 +60,10 @@ struct rollouts {
     struct actions *out;
     bool dirty;
     int64_t next;
+    VEC(struct marking) marking;
+    unsigned mark_tries;
+    int64_t mark_at;   /* monotonic: no further mark is written before */
+    int64_t mark_next; /* monotonic: when marks are looked at again, if nothing else happens */
 };
 
 /* rollout_survey.c: how far one is */
@@ -130,6 +146,15 @@ void rollout_turn_look(const struct rollouts *rs, struct roll *roll, const struc
 void rollout_turn_forget(struct roll *roll);
 /* Whether there is a slot for it; rollout.c. */
 bool rollout_has_slot(struct rollouts *rs, const struct survey_node *n);
+
+/* rollout_mark.c: nodes that are to come are marked (engine/next_mark.h) */
+/* Which they are, from now on. */
+void rollout_marks_place(struct roll *roll, const struct rollout_survey *s,
+                         const struct rollout_verdict *v);
+void rollout_marks_forget(struct roll *roll);
+void rollout_marks_step(struct rollouts *rs);
+bool rollout_marks_answer(struct rollouts *rs, uint64_t action, const struct answer *a);
+void rollout_marks_done(struct rollouts *rs);
 
 /* rollout_memory.c: what it knows of nodes whose Maintenances are gone */
 bool rollout_is_of(const struct maintenance *m, const struct rollout *r);

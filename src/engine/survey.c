@@ -283,7 +283,7 @@ static void set_rebooting(struct survey_node *sn) {
 static void look_at_phase(struct survey_node *sn) {
     const struct node *node = sn->node;
     sn->needs_reboot = str_same(map_get(node->meta.annotations, NEEDED_MARK), "true");
-    sn->next_mark = next_marked(node);
+    sn->next_mark = next_marked_by(node, NEXT_OF_DRAIN);
     const struct rival_row *rival = rival_on_node(node);
     if (rival)
         sn->rival = rival;
