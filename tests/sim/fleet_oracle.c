@@ -199,6 +199,8 @@ static const char *left_on(const struct fo_node *n) {
         return NULL;
     if (strstr(n->record, "slot:"))
         return "has a cordon record of a slot";
+    if (n->to_come)
+        return "has the mark of a rollout that is to come to it";
     if (n->unschedulable != n->people)
         return n->people ? "was cordoned by people, and is not any more"
                          : "is cordoned, and nobody has done it";

@@ -34,9 +34,10 @@ struct fo_node {
     char name[FO_TEXT], uid[FO_TEXT], boot[FO_TEXT];
     char *record; /* of the cordon, "" */
     bool there, ready, unschedulable;
-    bool people; /* they have cordoned it */
-    bool murky;  /* they have cordoned it where our record was left */
-    bool back;   /* Ready in the present boot */
+    bool to_come; /* it has the mark of a rollout */
+    bool people;  /* they have cordoned it */
+    bool murky;   /* they have cordoned it where our record was left */
+    bool back;    /* Ready in the present boot */
     unsigned boots;
     int64_t created, gone_at; /* the latter: 0 while it is there */
     int64_t down_at;          /* not Ready since then; 0: it is Ready */

@@ -92,6 +92,13 @@ static void other_node(struct fo_node *n) {
     str_replace(&n->record, "");
 }
 
+static bool is_to_come(const struct node *node) {
+    for (size_t i = 0; i < list_len(node->taints); i++)
+        if (streq(node->taints[i].key, "slipway.dev/next"))
+            return true;
+    return false;
+}
+
 void fo_node_changed(struct fleet_oracle *o, const struct change *c) {
     const struct node *node = record_as(node, c->after);
     struct fo_node *n = fo_node(o, node->meta.name);
@@ -126,6 +133,7 @@ void fo_node_changed(struct fleet_oracle *o, const struct change *c) {
     if (n->ready || !n->down_at)
         n->down_at = n->ready ? 0 : fo_now(o);
     n->unschedulable = node->unschedulable;
+    n->to_come = is_to_come(node);
     str_replace(&n->record, cordon_record(node));
     n->changed = fo_now(o);
     fo_judge(o, n);

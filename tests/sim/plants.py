@@ -173,6 +173,7 @@ PLANTS += [
     fleet("lifts-the-cordons-of-people", ENGINE,
           "bool before = c.owner == CORDON_SLIPWAY ? c.before : node->unschedulable;", "bool before = false;"),
     fleet("cordons-without-reading-again", ENGINE, "h->sure = keeper_want_read(k);", "h->sure = 0;"),
+    fleet("leaves-its-marks", ENGINE, "    if (placed && more)\n        take_off(rs);", "    (void)take_off;"),
     fleet("leaves-its-finalizer", ENGINE,
           "if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)\n"
           "            keeper_upkeep_finalizer(k, u, m, false);",
