@@ -271,15 +271,15 @@ static void say_unwell(struct drain *d, struct dnode *n, const struct downer *o,
 }
 
 /* Well again: all replicas available but those that others have taken and those that can only come
- * back here, in a status that was written after its pod left. */
-static bool is_well(struct drain *d, struct dnode *n, struct downer *o) {
+ * back here, in a status that was written after its pod left. With `says` the node waits for it. */
+static bool is_well(struct drain *d, struct dnode *n, struct downer *o, bool says) {
     const struct kind *kind = kind_of(o);
     if (!o->evicted || !kind)
         return true;
     const struct lookup *l = cluster_look(d->cluster, kind, o->ns, o->name);
     _cleanup_free_ char *name = drain_full_name(o->ns, o->name);
     if (l->known == KNOWN_NOT_YET) {
-        if (l->failures)
+        if (l->failures && says)
             drain_node_block(d, n, BLOCKER_NOT_RESCHEDULED, o->kind, name,
                              "how it is cannot be read: %s", strna(l->why));
         return false;
@@ -302,15 +302,16 @@ static bool is_well(struct drain *d, struct dnode *n, struct downer *o) {
     bool reading = !current && !l->failures;
     ask(d, n, kind, o);
     drain_wake(d, o->left + SEC(OWNER_SETTLE) + 1);
-    if (reading)
-        return false; /* it takes a moment, and what was known is old */
-    say_unwell(d, n, o, wanted, available);
+    if (!reading && says) /* that takes a moment, and what was known is old */
+        say_unwell(d, n, o, wanted, available);
     return false;
 }
 
+/* All are looked at, so that those that have to be read are read at the same time; the first that
+ * is not well is what the node waits for. */
 bool drain_owners_well(struct drain *d, struct dnode *n) {
+    bool well = true;
     for (size_t i = 0; i < n->owners.len; i++)
-        if (!is_well(d, n, &n->owners.p[i]))
-            return false;
-    return true;
+        well &= is_well(d, n, &n->owners.p[i], well);
+    return well;
 }

@@ -75,15 +75,16 @@ struct upkeep {
     char *name, *uid;
     char *version; /* that we have written last */
     uint64_t action;
-    const struct maint_way *told; /* that is being written */
-    int64_t since;                /* wall clock: of the phase that it leads from */
+    const struct maint_way *ways[MAINT_WAYS_MAX]; /* that are being written, one after the other */
+    size_t n_ways;
+    int64_t since; /* wall clock: of the phase that they lead from */
     enum maint_work work;
     bool operates;        /* it is to be begun, once its phase is written */
     uint64_t sure;        /* the read of the record after which it may be; 0: none yet */
     struct pod_list list; /* the same: of the pods on its node */
     bool unwritten; /* it was told how it has ended, and what comes of that is not written yet */
     char *failure;
-    char *why; /* of `told` */
+    char *why; /* of the last of them */
     unsigned tries;
     int64_t not_before, blocker_at; /* monotonic */
     int64_t up_at; /* monotonic: since when nobody is at work, and the node is up; 0: it is not */
@@ -369,7 +370,7 @@ enum maint_phase keeper_phase_end(const struct maintenance *m);
 enum maint_phase keeper_phase_before(const struct maintenance *m);
 /* Each of these is one patch, whose answer is that of u->action. A step on the way: */
 void keeper_phase_write(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                        const struct maint_way *way, const struct maint_facts *f);
+                        const struct maint_way *const *ways, size_t n, const struct maint_facts *f);
 /* The finalizer, which keeps the object until the node is what it was. */
 void keeper_upkeep_finalizer(struct keeper *k, struct upkeep *u, const struct maintenance *m,
                              bool on);

@@ -1,5 +1,7 @@
 /* What stands in the object of a Maintenance: the phase that it is in and the steps that led there,
  * what it waits for, and the finalizer that keeps it until its node is what it was. */
+#include <string.h>
+
 #include "engine/keeper_internal.h"
 
 enum {
@@ -62,9 +64,9 @@ void keeper_upkeep_heard(struct keeper *k, struct upkeep *u, const struct mainte
     patch(k, u, NULL, &body);
 }
 
-static void write_journal(struct jsonw *w, const struct maintenance *m, enum maint_phase from,
-                          const struct maint_way *way, int64_t now) {
-    size_t had = list_len(m->journal), skip = had >= JOURNAL ? had - JOURNAL + 1 : 0;
+static void write_journal(struct jsonw *w, const struct maintenance *m,
+                          const struct maint_way *const *ways, size_t n, int64_t now) {
+    size_t had = list_len(m->journal), skip = had + n > JOURNAL ? had + n - JOURNAL : 0;
     jsonw_kbegin(w, "journal", '[');
     for (size_t i = skip; i < had; i++) {
         jsonw_begin(w, '{');
@@ -74,12 +76,14 @@ static void write_journal(struct jsonw *w, const struct maintenance *m, enum mai
         jsonw_kopt(w, "reason", m->journal[i].reason);
         jsonw_end(w);
     }
-    jsonw_begin(w, '{');
-    own_write_time(w, "time", now);
-    jsonw_kstr(w, "from", maint_phases[from].word);
-    jsonw_kstr(w, "to", maint_phases[way->to].word);
-    jsonw_kstr(w, "reason", way->reason);
-    jsonw_end(w);
+    for (size_t i = 0; i < n; i++) {
+        jsonw_begin(w, '{');
+        own_write_time(w, "time", now);
+        jsonw_kstr(w, "from", maint_phases[ways[i]->from].word);
+        jsonw_kstr(w, "to", maint_phases[ways[i]->to].word);
+        jsonw_kstr(w, "reason", ways[i]->reason);
+        jsonw_end(w);
+    }
     jsonw_end(w);
 }
 
@@ -103,10 +107,12 @@ static const char *why_of(const struct upkeep *u, const struct maint_way *way,
 }
 
 void keeper_phase_write(struct keeper *k, struct upkeep *u, const struct maintenance *m,
-                        const struct maint_way *way, const struct maint_facts *f) {
+                        const struct maint_way *const *ways, size_t n,
+                        const struct maint_facts *f) {
     _cleanup_str_ struct str body = STR_INIT;
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct jsonw w;
+    const struct maint_way *way = ways[n - 1];
     const struct maint_way *cause = cause_of(m, way);
     const char *why = why_of(u, way, cause, &arena);
     bool complete = way->to == MAINT_COMPLETE,
@@ -136,11 +142,12 @@ void keeper_phase_write(struct keeper *k, struct upkeep *u, const struct mainten
     for (size_t i = 0; i < ARRAY_LEN(said); i++)
         own_write_condition(&w, m->conditions, m->meta.generation, k->now.wall, &said[i]);
     jsonw_end(&w);
-    write_journal(&w, m, keeper_phase(m), way, k->now.wall);
+    write_journal(&w, m, ways, n, k->now.wall);
     jsonw_end(&w);
     jsonw_end(&w);
     patch(k, u, "status", &body);
-    u->told = way;
+    memcpy(u->ways, ways, n * sizeof *ways);
+    u->n_ways = n;
     str_replace(&u->why, why);
     u->since = m->since;
     if (way->to == MAINT_OPERATING) /* one that goes by itself is only waited for again */
@@ -173,20 +180,24 @@ void keeper_upkeep_blocked(struct keeper *k, struct upkeep *u, const struct main
 
 void keeper_phase_tell(struct keeper *k, const struct upkeep *u, const struct maintenance *m,
                        const struct slot *slot) {
-    const struct maint_way *way = u->told;
     _cleanup_free_ char *by = xasprintf(KEEPER_BY_MAINTENANCE "%s", u->name);
-    bool halted = way->to == MAINT_HALTED;
-    keeper_tell(k,
-                (struct keeper_note){.node = m->node,
-                                     .maintenance = u->name,
-                                     .by = by,
-                                     .operation = m->operation,
-                                     .slot = slot,
-                                     .reason = way->reason,
-                                     .warning = halted || way->to == MAINT_FAILED,
-                                     .moves = true,
-                                     .from = way->from,
-                                     .to = way->to,
-                                     .since = u->since},
-                "is %s by maintenance %s: %s", maint_phases[way->to].word, u->name, strna(u->why));
+    for (size_t i = 0; i < u->n_ways; i++) {
+        const struct maint_way *way = u->ways[i];
+        bool last = i + 1 == u->n_ways;
+        keeper_tell(
+            k,
+            (struct keeper_note){.node = m->node,
+                                 .maintenance = u->name,
+                                 .by = by,
+                                 .operation = m->operation,
+                                 .slot = slot,
+                                 .reason = way->reason,
+                                 .warning = way->to == MAINT_HALTED || way->to == MAINT_FAILED,
+                                 .moves = true,
+                                 .from = way->from,
+                                 .to = way->to,
+                                 .since = i ? m->since : u->since},
+            "is %s by maintenance %s: %s", maint_phases[way->to].word, u->name,
+            last ? strna(u->why) : way->meaning);
+    }
 }

@@ -1,17 +1,28 @@
 /* Maintenances that have an object of their own: their phase is written there (keeper_phase.c)
  * before anything is done in it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/keeper_internal.h"
 #include "model/version.h"
 
 /* --- the list --- */
 
+/* Where a store has them depends on chance: they are kept in the order of their names. */
+static int by_name(const void *a, const void *b) {
+    const struct upkeep *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static int is_name(const void *name, const void *u) {
+    return strcmp(name, (*(const struct upkeep *const *)u)->name);
+}
+
 static struct upkeep *find(const struct keeper *k, const char *name) {
-    for (size_t i = 0; i < k->upkeeps.len; i++)
-        if (streq(k->upkeeps.p[i]->name, name))
-            return k->upkeeps.p[i];
-    return NULL;
+    struct upkeep **found =
+        k->upkeeps.len ? bsearch(name, k->upkeeps.p, k->upkeeps.len, sizeof *k->upkeeps.p, is_name)
+                       : NULL;
+    return found ? *found : NULL;
 }
 
 /* NULL: it is gone, and another of that name is not it. */
@@ -294,8 +305,8 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
     }
     if (maint_ended(phase)) {
         u->unwritten = false;
-        bool needed = k->opts.needed && k->opts.needed(k->opts.arg, m);
-        if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)
+        bool kept = own_has_finalizer(&m->meta, KEEPER_FINALIZER);
+        if (kept && !(k->opts.needed && k->opts.needed(k->opts.arg, m)))
             keeper_upkeep_finalizer(k, u, m, false);
         return;
     }
@@ -309,9 +320,10 @@ static void step(struct keeper *k, struct upkeep *u, const struct maintenance *m
     if (slot && !store_fresh(k->cluster->nodes, NULL, m->node))
         return;
     keeper_facts(k, u, slot, m->node, &f);
-    const struct maint_way *way = maint_next(phase, keeper_phase_end(m), &f);
-    if (way) {
-        keeper_phase_write(k, u, m, way, &f);
+    const struct maint_way *ways[MAINT_WAYS_MAX];
+    size_t n = maint_ways_on(phase, keeper_phase_end(m), &f, ways);
+    if (n) {
+        keeper_phase_write(k, u, m, ways, n, &f);
         return;
     }
     u->unwritten = false;         /* or nothing comes of it */
@@ -353,15 +365,9 @@ static void forget(struct keeper *k) {
     k->upkeeps.len = kept;
 }
 
-/* Where a store has them depends on chance. */
-static int by_name(const void *a, const void *b) {
-    const struct upkeep *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
 static void take_in(struct keeper *k) {
+    VEC(struct upkeep *) more = {0};
     const struct object *obj;
-    bool more = false;
     forget(k); /* before any step: they look for each other */
     for (uint32_t i = 0; (obj = store_next(k->opts.maintenances, &i));) {
         const struct maintenance *m = (const struct maintenance *)obj;
@@ -370,11 +376,13 @@ static void take_in(struct keeper *k) {
         struct upkeep *u = xnew(struct upkeep);
         u->name = xstrdup(m->meta.name);
         u->uid = xstrdup(strna(m->meta.uid));
-        *vec_push(&k->upkeeps) = u;
-        more = true;
+        *vec_push(&more) = u;
     }
-    if (more)
+    for (size_t i = 0; i < more.len; i++)
+        *vec_push(&k->upkeeps) = more.p[i];
+    if (more.len)
         qsort(k->upkeeps.p, k->upkeeps.len, sizeof *k->upkeeps.p, by_name);
+    vec_done(&more);
 }
 
 void keeper_upkeeps_stuck(struct keeper *k) {
@@ -466,16 +474,16 @@ bool keeper_upkeeps_answer(struct keeper *k, uint64_t action, const struct answe
         if (a->outcome == KUBE_OK && a->obj) {
             str_replace(&u->version, a->obj->meta.version);
             u->tries = 0;
-            if (u->told)
+            if (u->n_ways)
                 tell(k, u, (const struct maintenance *)a->obj);
         } else {
             /* What has not begun can still be taken back, or paused. */
-            if (u->operates && u->told && u->told->from == MAINT_GRANTED)
+            if (u->operates && u->n_ways && u->ways[0]->from == MAINT_GRANTED)
                 u->work = MAINT_WORK_NONE;
             u->operates = false;
             u->not_before = keeper_backoff(k, ++u->tries);
         }
-        u->told = NULL;
+        u->n_ways = 0;
         return true;
     }
     return false;

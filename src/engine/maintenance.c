@@ -348,6 +348,22 @@ const struct maint_way *maint_next(enum maint_phase phase, enum maint_phase end,
     return NULL;
 }
 
+size_t maint_ways_on(enum maint_phase phase, enum maint_phase end, const struct maint_facts *f,
+                     const struct maint_way *out[MAINT_WAYS_MAX]) {
+    const struct maint_way *way = maint_next(phase, end, f);
+    size_t n = 0;
+    while (way && n < MAINT_WAYS_MAX) {
+        out[n++] = way;
+        phase = way->to;
+        way = NULL;
+        if (phase == MAINT_RETURNING || phase == MAINT_RESTORING)
+            way = maint_next(phase, end, f);
+        if (way && (way->to == MAINT_HALTED || way->to == MAINT_UNDOING))
+            break;
+    }
+    return n;
+}
+
 enum maint_phase maint_resume(const struct slot *slot) {
     if (!slot)
         return MAINT_PENDING;

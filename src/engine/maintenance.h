@@ -142,6 +142,12 @@ extern const size_t n_maint_ways;
  * (MAINT_FAILED or MAINT_CANCELLED): it is written down with the way that led there. */
 const struct maint_way *maint_next(enum maint_phase phase, enum maint_phase end,
                                    const struct maint_facts *f);
+/* The same, and the ways that lead on from there at once, through phases in which nothing is done
+ * but wait: how many there are. Only those that lead back into service: what
+ * leads elsewhere is judged when it is there, by facts of that phase. */
+enum { MAINT_WAYS_MAX = 3 };
+size_t maint_ways_on(enum maint_phase phase, enum maint_phase end, const struct maint_facts *f,
+                     const struct maint_way *out[MAINT_WAYS_MAX]);
 /* Where a maintenance ends that goes this way to MAINT_UNDOING. */
 enum maint_phase maint_way_end(const struct maint_way *way);
 

@@ -209,7 +209,8 @@ static void write_executor(struct jsonw *w, const struct own_executor *e) {
     jsonw_end(w);
 }
 
-/* With its rollout for its owner: when that is deleted, so is this, which cancels it. */
+/* With its rollout for its owner: when that is deleted, so is this, which cancels it; and with the
+ * finalizer that the keeper would put on it first of all. */
 static void write_meta(struct jsonw *w, const struct rollout *r, const char *name) {
     jsonw_kbegin(w, "metadata", '{');
     jsonw_kstr(w, "name", name);
@@ -224,6 +225,9 @@ static void write_meta(struct jsonw *w, const struct rollout *r, const char *nam
         jsonw_kstr(w, APPROVAL_ANNOTATION, approved);
         jsonw_end(w);
     }
+    jsonw_kbegin(w, "finalizers", '[');
+    jsonw_str(w, KEEPER_FINALIZER);
+    jsonw_end(w);
     jsonw_kbegin(w, "ownerReferences", '[');
     jsonw_begin(w, '{');
     jsonw_kstr(w, "apiVersion", OWN_API_VERSION);

@@ -252,6 +252,39 @@ static void a_node_is_done_when_the_owners_are_well_again(void **state) {
     assert_int_equal(dw_asked(w, "read"), 0);
 }
 
+/* What it waits for does not change to and fro. */
+static void of_several_that_are_not_well_one_is_told(void **state) {
+    struct drain_world *w = *state;
+    w->c.owners_watched = true;
+    dw_put(w, &kind_replica_set, SET(3, 3));
+    dw_put(w, &kind_replica_set,
+           "{'metadata':{'namespace':'default','name':'api','uid':'uid-api','generation':1},"
+           "'spec':{'replicas':3},'status':{'replicas':3,'observedGeneration':1,"
+           "'availableReplicas':3}}");
+    w->opts.wait_rescheduled = true;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_pod(w, "b", "w0", "{'metadata':{" DW_OWNER("apps/v1", "ReplicaSet", "api") "}}");
+    dw_start(w, "w0", NULL);
+    dw_accept(w, ACTION_EVICT, "a");
+    dw_accept(w, ACTION_EVICT, "b");
+    dw_settle(w);
+    edit_set(w, "{'status':{'availableReplicas':2}}");
+    dw_edit(w, &kind_replica_set, "default", "api", "{'status':{'availableReplicas':1}}");
+    dw_remove(w, &kind_pod, "default", "a");
+    dw_remove(w, &kind_pod, "default", "b");
+    dw_pass(w, SEC(60));
+    assert_phase(w, 0, DRAIN_RETURNING);
+    assert_string_equal(dw_view(w, 0)->blocker.object, "default/web");
+    assert_int_equal(dw_told(w, "unblocked"), 0);
+    edit_set(w, "{'status':{'availableReplicas':3}}");
+    dw_settle(w);
+    assert_string_equal(dw_view(w, 0)->blocker.object, "default/api");
+    dw_edit(w, &kind_replica_set, "default", "api", "{'status':{'availableReplicas':3}}");
+    dw_settle(w);
+    assert_phase(w, 0, DRAIN_DONE);
+}
+
 /* It is tied to its node by what its volume says, or by its own words. */
 static void a_pod_that_can_only_come_back_here_is_not_waited_for(void **state) {
     (void)state;
@@ -388,6 +421,31 @@ static void an_owner_that_nobody_watches_is_asked_now_and_then(void **state) {
     edit_set(w, "{'status':{'availableReplicas':3}}");
     dw_pass(w, SEC(2));
     assert_phase(w, 0, DRAIN_DONE);
+}
+
+/* Not one after the other: each takes as long as the server does. */
+static void owners_are_read_at_the_same_time(void **state) {
+    struct drain_world *w = *state;
+    w->opts.wait_rescheduled = true;
+    w->by_hand_reads = true;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_pod(w, "b", "w0", "{'metadata':{" DW_OWNER("apps/v1", "ReplicaSet", "api") "}}");
+    dw_start(w, "w0", NULL);
+    dw_reply(w, ACTION_READ, "web", KUBE_SERVER_ERROR, -1);
+    dw_reply(w, ACTION_READ, "api", KUBE_SERVER_ERROR, -1);
+    dw_accept(w, ACTION_EVICT, "a");
+    dw_accept(w, ACTION_EVICT, "b");
+    dw_settle(w);
+    dw_pass(w, SEC(20));
+    unsigned web = dw_asked(w, "read replicasets default/web"),
+             api = dw_asked(w, "read replicasets default/api");
+    dw_remove(w, &kind_pod, "default", "a");
+    dw_remove(w, &kind_pod, "default", "b");
+    dw_settle(w);
+    assert_phase(w, 0, DRAIN_RETURNING);
+    assert_int_equal(dw_asked(w, "read replicasets default/web"), web + 1);
+    assert_int_equal(dw_asked(w, "read replicasets default/api"), api + 1);
 }
 
 static void an_owner_that_may_not_be_read_is_not_waited_for(void **state) {
@@ -705,6 +763,7 @@ int main(void) {
         DRAIN_TEST(the_time_limit_for_volumes_goes_on_and_says_so),
         DRAIN_TEST(the_timeout_of_the_drain_counts_for_volumes_too),
         DRAIN_TEST(a_node_is_done_when_the_owners_are_well_again),
+        DRAIN_TEST(of_several_that_are_not_well_one_is_told),
         cmocka_unit_test(a_pod_that_can_only_come_back_here_is_not_waited_for),
         DRAIN_TEST(an_owner_that_was_seen_to_recover_is_well_at_once),
         DRAIN_TEST(a_status_that_does_not_change_is_believed_after_a_while),
@@ -713,6 +772,7 @@ int main(void) {
         cmocka_unit_test(owners_that_are_gone_or_others_are_not_waited_for),
         DRAIN_TEST(owners_that_do_not_tell_are_not_waited_for),
         DRAIN_TEST(an_owner_that_nobody_watches_is_asked_now_and_then),
+        DRAIN_TEST(owners_are_read_at_the_same_time),
         DRAIN_TEST(an_owner_that_may_not_be_read_is_not_waited_for),
         DRAIN_TEST(an_owner_that_cannot_be_read_is_said),
         DRAIN_TEST(what_was_read_before_the_drain_is_not_believed_after_it),

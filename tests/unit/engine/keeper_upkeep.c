@@ -562,8 +562,8 @@ static void what_a_command_does_is_not_told_to_the_node(void **state) {
 /* --- leaders --- */
 
 static void a_new_leader_goes_on(void **state) {
-    static const char *const phases[] = {"Queued",    "Draining",  "Granted",     "Operating",
-                                         "Returning", "Restoring", "Uncordoning", "Settling"};
+    static const char *const phases[] = {"Queued",    "Draining",    "Granted",
+                                         "Operating", "Uncordoning", "Settling"};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(phases); i++) {
         struct kw *w = xnew(struct kw);
@@ -587,6 +587,48 @@ static void a_new_leader_goes_on(void **state) {
         kw_pass(w, SEC(5));
         assert_string_equal(journal(w, "m1"), WAY_THERE " " WAY_BACK);
         assert_int_equal(operations(w, "m1"), i < 3 ? 1 : before);
+        assert_put_back(w, "w1");
+        kw_done(w);
+        free(w);
+    }
+}
+
+/* What is over at once is written together, and each step of it is told. */
+static void back_in_one_write(void **state) {
+    struct kw *w = *state;
+    operating(w);
+    str_reset(&w->wanted);
+    str_reset(&w->ways);
+    come_back(w, "w1");
+    assert_in(w, "m1", "Complete");
+    assert_string_equal(journal(w, "m1"), WAY_THERE " " WAY_BACK);
+    /* Returning, Restoring and Uncordoning; Settling; Complete; and the finalizer. */
+    assert_int_equal(dw_count(&w->wanted, "patch maintenances m1\n"), 4);
+    assert_non_null(strstr(str_get(&w->ways), "Operating -> Returning; Returning -> Restoring; "
+                                              "Restoring -> Uncordoning; Uncordoning -> Settling; "
+                                              "Settling -> Complete; "));
+}
+
+/* An earlier release has written each by itself. */
+static void one_that_stands_in_a_phase_of_the_way_back(void **state) {
+    static const char *const phases[] = {"Returning", "Restoring"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(phases); i++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        operating(w);
+        w->r[0].frozen = true;
+        kw_set_time(w, w->now.mono + SEC(30));
+        kw_reboot(w, "w1", 2);
+        kw_edit(w, &kind_maintenance, NULL, "m1", "{'status':{'phase':'%s'}}", phases[i]);
+        w->r[0].frozen = false;
+        next_leader(w);
+        kw_renew(w, "w1");
+        kw_pass(w, SEC(5));
+        kw_renew(w, "w1"); /* it believes only what it has seen move */
+        kw_pass(w, SEC(5));
+        assert_in(w, "m1", "Complete");
+        assert_int_equal(operations(w, "m1"), 1);
         assert_put_back(w, "w1");
         kw_done(w);
         free(w);
@@ -784,6 +826,8 @@ int main(void) {
         KEEPER_TEST(nothing_is_done_on_the_heels_of_a_failure),
         KEEPER_TEST(what_a_command_does_is_not_told_to_the_node),
         KEEPER_TEST(a_new_leader_goes_on),
+        KEEPER_TEST(back_in_one_write),
+        KEEPER_TEST(one_that_stands_in_a_phase_of_the_way_back),
         KEEPER_TEST(a_new_leader_does_not_operate_again),
         KEEPER_TEST(one_that_is_paused_does_not_begin),
         KEEPER_TEST(one_that_is_paused_while_it_is_queued),

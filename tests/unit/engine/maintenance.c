@@ -167,6 +167,46 @@ static void no_facts_make_it_do_what_must_not_be_done(void **state) {
         assert_true(seen[i] > 0);
 }
 
+/* --- ways that are gone at once --- */
+
+static void ways_back_are_gone_at_once(void **state) {
+    const struct maint_way *ways[MAINT_WAYS_MAX];
+    struct slot slot = {.state = SLOT_GRANTED, .granted = 1, .boot = "one"};
+    struct maint_facts f = {.operation = OPERATION_REBOOT,
+                            .slot = &slot,
+                            .node_there = true,
+                            .node_ready = true,
+                            .node_boot = "two",
+                            .cordoned = true,
+                            .work = MAINT_WORK_DONE,
+                            .restored = true};
+    (void)state;
+    assert_int_equal(maint_ways_on(MAINT_OPERATING, MAINT_FAILED, &f, ways), 3);
+    assert_int_equal(ways[0]->to, MAINT_RETURNING);
+    assert_int_equal(ways[2]->to, MAINT_UNCORDONING);
+    f.restored = false;
+    assert_int_equal(maint_ways_on(MAINT_OPERATING, MAINT_FAILED, &f, ways), 2);
+    assert_int_equal(ways[1]->to, MAINT_RESTORING);
+    f.node_ready = false;
+    f.overdue = true; /* that was of the operation: coming back has its own time */
+    assert_int_equal(maint_ways_on(MAINT_OPERATING, MAINT_FAILED, &f, ways), 1);
+    assert_int_equal(ways[0]->to, MAINT_RETURNING);
+    assert_int_equal(maint_ways_on(MAINT_RETURNING, MAINT_FAILED, &f, ways), 1);
+    assert_int_equal(ways[0]->to, MAINT_HALTED);
+    /* Before the disruptive step each is written by itself. */
+    f = (struct maint_facts){.operation = OPERATION_REBOOT,
+                             .slot = &slot,
+                             .node_there = true,
+                             .node_boot = "one",
+                             .work = MAINT_WORK_BEGUN,
+                             .asks = true};
+    assert_int_equal(maint_ways_on(MAINT_DRAINING, MAINT_FAILED, &f, ways), 1);
+    assert_int_equal(ways[0]->to, MAINT_GRANTED);
+    assert_int_equal(maint_ways_on(MAINT_GRANTED, MAINT_FAILED, &f, ways), 1);
+    assert_int_equal(ways[0]->to, MAINT_OPERATING);
+    assert_int_equal(maint_ways_on(MAINT_HALTED, MAINT_FAILED, &f, ways), 0);
+}
+
 /* --- lives --- */
 
 struct life {
@@ -558,6 +598,7 @@ int main(void) {
         cmocka_unit_test(the_graph),
         cmocka_unit_test(words_of_operations),
         cmocka_unit_test(no_facts_make_it_do_what_must_not_be_done),
+        cmocka_unit_test(ways_back_are_gone_at_once),
         cmocka_unit_test(every_life_ends_and_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,27 @@ static void all_nodes_two_at_a_time(void **state) {
                         "true");
 }
 
+/* It need not be written a second time before it begins. */
+static void they_are_made_with_their_finalizer(void **state) {
+    struct kw *w = *state;
+    fleet(w, 1);
+    rw_start(w);
+    rw_rollout(w, "kernel", ",'nodeSelector':{}");
+    for (unsigned i = 0; i < 1000 && !kw_doc(w, &kind_maintenance, NULL, "kernel-w1"); i++)
+        kw_round(&w->r[0]);
+    json_t *made = dw_at(kw_doc(w, &kind_maintenance, NULL, "kernel-w1"), "metadata.finalizers");
+    assert_string_equal(json_string_value(json_array_get(made, 0)), KEEPER_FINALIZER);
+    kw_pass(w, SEC(5));
+    assert_int_equal(json_array_size(dw_at(kw_doc(w, &kind_maintenance, NULL, "kernel-w1"),
+                                           "metadata.finalizers")),
+                     1);
+    until(w, "kernel", "Complete", 1);
+    kw_pass(w, SEC(5));
+    assert_int_equal(json_array_size(dw_at(kw_doc(w, &kind_maintenance, NULL, "kernel-w1"),
+                                           "metadata.finalizers")),
+                     0);
+}
+
 /* No more are made than can begin. */
 static void what_waits_is_not_made(void **state) {
     struct kw *w = *state;
@@ -363,6 +384,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kw_setup, kw_teardown)
     const struct CMUnitTest tests[] = {
         TEST(all_nodes_two_at_a_time),
+        TEST(they_are_made_with_their_finalizer),
         TEST(what_waits_is_not_made),
         TEST(only_what_matters_is_looked_at),
         TEST(what_becomes_of_it_is_told),
