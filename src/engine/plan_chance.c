@@ -30,6 +30,58 @@ unsigned plan_tries(const struct planning *g) {
     return tries < TRIES_LEAST ? 0 : (unsigned)MIN_OF(tries, (size_t)TRIES);
 }
 
+/* --- what differs from time to time --- */
+
+/* Who of those that take as long as each other is first is told by names; who takes how long, by
+ * this. */
+enum pace {
+    PACE_BY_POD,   /* each by itself: nodes end one after the other, in any order */
+    PACE_BY_OWNER, /* those of an owner the same, as they mostly do: nodes with the same pods end
+                      at the same moment, and the next begin together */
+    PACE_OF_ALL,   /* all by the same factor */
+    PACES,
+};
+
+/* What a server takes, from the cordon of a node until the first of its pods is asked: four
+ * requests, one after the other (cli/rehearse_run.c), by how busy it is. Meanwhile the next node
+ * may be cordoned. */
+static const int64_t lags[] = {0, MSEC(400), SEC(2)};
+
+/* Those of one owner draw the same. */
+static struct prng drawn_for(const struct pod *pod, uint64_t seed) {
+    const struct owner *o = meta_controller(&pod->meta);
+    const char *uid = o ? strna(o->uid) : strna(pod->meta.uid);
+    return (struct prng){seed ^ hash_bytes(uid, strlen(uid))};
+}
+
+static struct pod_durations draw_times(struct pod_durations d, struct prng *random) {
+    /* In thousandths: of two that are assumed to take as long, both do. */
+    int64_t stop = prng_range(random, 100, 3000), start = prng_range(random, 500, 2000);
+    d.stop = d.stop / 1000 * stop;
+    d.start = d.start / 1000 * start;
+    return d;
+}
+
+/* Where time decides who is given up, what is assumed is not made worse. */
+void plan_draw(struct planning *g) {
+    bool any = g->chance && !g->timed;
+    enum pace pace = any ? (enum pace)prng_range(g->chance, 0, PACES) : PACE_BY_POD;
+    int64_t lag = any ? lags[prng_range(g->chance, 0, (int64_t)ARRAY_LEN(lags))] : 0;
+    uint64_t seed = any ? prng_next(g->chance) : 0;
+    for (size_t i = 0; i < g->own_pods; i++) {
+        struct ppod *p = &g->pods.p[i];
+        struct prng same =
+            pace == PACE_BY_OWNER ? drawn_for(p->pod, seed) : (struct prng){.state = seed};
+        p->takes = any ? draw_times(p->d, pace == PACE_BY_POD ? g->chance : &same) : p->d;
+        p->luck = g->chance ? prng_next(g->chance) : 0;
+    }
+    for (size_t i = 0; i < g->nodes.len; i++) {
+        struct pnode *n = &g->nodes.p[i];
+        n->luck = g->chance ? prng_next(g->chance) : 0;
+        n->lag = any ? prng_range(g->chance, 0, lag + 1) : 0;
+    }
+}
+
 /* --- those who make pods anew --- */
 
 /* Pods of one owner and one template. */

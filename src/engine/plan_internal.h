@@ -156,6 +156,7 @@ struct pnode {
     unsigned tries_stuck;  /* in so many it began, and was not done */
     /* played */
     uint64_t luck; /* as of a pod, among nodes that begin together */
+    int64_t lag;   /* from its cordon until its first pod is asked */
     enum pnode_state state;
     unsigned left; /* pods */
     unsigned turn; /* of them: whose turn it is */
@@ -306,6 +307,8 @@ void plan_order_settle(struct planning *g, unsigned *order, bool *greedy);
 /* Plays that order through so many times, with other chances: nodes get their tries_*, pods as
  * well. Returns how many nodes get through each time. */
 size_t plan_chance(struct planning *g, const unsigned *order, bool greedy, unsigned tries);
+/* What a play makes of chance, before it begins: how long pods take, who is first. */
+void plan_draw(struct planning *g);
 /* A play in the room is cheap enough to be done so many times. */
 unsigned plan_tries(const struct planning *g);
 /* Fewer nodes at a time with which more get through for certain than these `sure`: g->out->better.

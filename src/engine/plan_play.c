@@ -23,6 +23,7 @@ enum what {
     OVERDUE,    /* the pod has had all the time that its rule gives it */
     POD_COUNTS, /* its successor is ready for so long that its StatefulSet goes on */
     MEMBER,     /* so is a pod of the StatefulSet of that number, which was just starting */
+    CORDONED,   /* the node of that number is, and known to be */
 };
 
 struct happening {
@@ -649,6 +650,16 @@ static void sort_begun(const struct planning *g, unsigned *begun, size_t n) {
         }
 }
 
+/* It is known to be: its pods are asked to go. */
+static void cordoned(struct play *p, struct pnode *n) {
+    if (n->state != PNODE_OUT)
+        return; /* those that were leaving were all that it had */
+    if (n->left)
+        begin_turns(p, n);
+    else
+        node_done(p, n);
+}
+
 /* Nodes that begin together are cordoned before the first of their pods goes. */
 static void admit(struct play *p) {
     VEC(unsigned) begun = VEC_INIT;
@@ -664,10 +675,10 @@ static void admit(struct play *p) {
             sort_begun(p->g, begun.p, begun.len);
         for (size_t k = 0; k < begun.len; k++) {
             struct pnode *n = &p->g->nodes.p[begun.p[k]];
-            if (n->left)
-                begin_turns(p, n);
+            if (n->lag)
+                later(p, p->now + n->lag, CORDONED, begun.p[k]);
             else
-                node_done(p, n);
+                cordoned(p, n);
         }
     } while (begun.len && p->out < p->g->limit);
     vec_done(&begun);
@@ -823,17 +834,10 @@ static void happen(struct play *p, const struct happening *h) {
     case MEMBER:
         member_well(p, p->g->sets.p[h->pod], h->member, 0);
         break;
+    case CORDONED:
+        cordoned(p, &p->g->nodes.p[h->pod]);
+        break;
     }
-}
-
-/* How long a pod takes is not known: who is gone first differs from time to time. Where time
- * decides who is given up, what is assumed is not made worse. */
-static struct pod_durations draw(const struct planning *g, struct pod_durations d) {
-    if (!g->chance || g->timed)
-        return d;
-    d.stop = prng_range(g->chance, d.stop / 10, 3 * d.stop);
-    d.start = prng_range(g->chance, d.start / 2, 2 * d.start);
-    return d;
 }
 
 static void reset(struct planning *g) {
@@ -841,8 +845,6 @@ static void reset(struct planning *g) {
     plan_sets_reset(g);
     for (size_t i = 0; i < g->pods.len; i++) {
         struct ppod *p = &g->pods.p[i];
-        p->takes = draw(g, p->d);
-        p->luck = g->chance ? prng_next(g->chance) : 0;
         p->state = PPOD_QUEUED;
         p->waited = p->rated = p->homeless = p->took = false;
         p->raised = p->gained = p->there = p->overdue = false;
@@ -862,13 +864,13 @@ static void reset(struct planning *g) {
     for (size_t i = 0; i < g->nodes.len; i++) {
         struct pnode *n = &g->nodes.p[i];
         n->state = PNODE_WAITS;
-        n->luck = g->chance ? prng_next(g->chance) : 0;
         n->begins = n->ends = PLAN_NO_TIME;
         n->place = UINT_MAX;
         n->pods.len = n->own;
         n->left = n->turn = 0;
         n->overdue = false;
     }
+    plan_draw(g);
 }
 
 /* Pods that terminate already are gone whatever becomes of their nodes; at the latest when their

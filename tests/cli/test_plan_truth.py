@@ -56,7 +56,7 @@ class Simulated:
     """The world of a trial: the simulator, in which a minute passes in a second."""
 
     patience = LIMIT
-    stuck, longer, enough = 4, 8, 50
+    stuck, longer, enough, rehearsals = 4, 8, 50, 20
 
     def __init__(self, sim: Sim) -> None:
         self.sim = sim

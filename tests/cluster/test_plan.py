@@ -91,6 +91,7 @@ class Real:
 
     patience = 180
     stuck, longer, enough = 6, 15, 150  # the last is more than the time for which a late controller holds a StatefulSet's budget
+    rehearsals = 0  # tests/cluster/test_rehearse.py
 
     def __init__(self, ctx: Context, cluster: Cluster, made: Made, ground: Ground) -> None:
         self.ctx, self.cluster, self.api, self.made, self.ground = ctx, cluster, cluster.api, made, ground

@@ -33,6 +33,7 @@ class World(Protocol):
     stuck: float  # seconds that a drain gets which the plan says does not get through; then it is killed
     longer: float  # the same when pods are there that take their time to go
     enough: float  # and one that does
+    rehearsals: int  # of a plan for several nodes, before it is carried out; 0: none
 
     def items(self, path: str) -> list[dict]: ...
     def call(self, method: str, path: str, body: object = None) -> object: ...
@@ -296,6 +297,7 @@ class Trial:
                 self.fault(f"no plan: {done}")
                 return self
             self.plan = json.loads(path.read_text())
+            self.rehearse()
             if "adopted" in self.plan and self.made.seed % 2:  # what is said of all at once must be true as well
                 self.world.slipway("plan", "drain", *self.made.target, *self.made.flags, f"--parallel={len(self.plan['nodes'])}", "--out", str(path))
                 self.plan = json.loads(path.read_text())
@@ -304,6 +306,25 @@ class Trial:
             self.nodes["clusters"] += 1
             self.carry_out(before, path)
         return self
+
+    def rehearse(self) -> None:
+        """One drain is one way in which it may come out: what is said for certain comes true in all of them."""
+        names, runs = [n["name"] for n in self.plan["nodes"]], self.world.rehearsals if len(self.plan["nodes"]) > 1 else 0
+        if not runs:
+            return
+        words = [*names, *self.plan["flags"], *([] if "--in-order" in self.plan["flags"] else ["--in-order"])]
+        done = self.world.slipway("rehearse", *words, "--runs", str(runs), "--seed", str(self.made.seed), "-o", "json")
+        if not done.out:
+            self.fault(f"no rehearsal: {done}")
+            return
+        self.nodes["plans rehearsed"] += 1
+        self.nodes["limits rehearsed"] += "adopted" in self.plan
+        drained = {n["name"]: n["drainedRuns"] for n in json.loads(done.out)["nodes"]}
+        for n in self.plan["nodes"]:
+            wrong = drained.get(n["name"], 0) > 0 if n["verdict"] == "never" else n["verdict"] != "unsure" and drained.get(n["name"], 0) < runs
+            if wrong:
+                self.fault(f"node {n['name']}: the plan ({words}) says {n['verdict']}, it is drained in {drained.get(n['name'], 0)} of {runs} "
+                           "rehearsals")
 
     def carry_out(self, before: list[dict], path: Path) -> None:
         """By a drain with the same words; where the order matters, by what runs the plan itself."""

@@ -61,6 +61,7 @@ class Quiet:
     """The cluster when all is over. A pod that is deleted comes again as it was."""
 
     patience = stuck = longer = enough = 1.0
+    rehearsals = 0
 
     def items(self, path: str) -> list[dict]:
         return copy.deepcopy(AFTER) if path == "/api/v1/pods" else []
