@@ -12,6 +12,7 @@
 #include "cli/drain_args.h"
 #include "cli/drain_words.h"
 #include "cli/table.h"
+#include "engine/moveout.h"
 
 enum {
     INDENT = 2,
@@ -347,7 +348,7 @@ static void add_message(const struct trouble *t, struct str *out) {
     const char *rest = names_many(t) ? naming(b) + strlen(b->pod) : NULL;
     str_add(out, ": ");
     if (!rest) {
-        str_add(out, b->message);
+        str_addn(out, b->message, moveout_words_len(b->message)); /* the document has all of it */
         return;
     }
     str_addn(out, b->message, (size_t)(rest - b->message));

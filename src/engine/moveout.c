@@ -213,7 +213,7 @@ bool moveout_preempts(struct fit *fit, const struct pod *pod, int32_t least_prio
 /* "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: ...". The
  * second half begins with what the plugin for ResourceClaims has to say (PostFilter() of
  * dynamicresources.go in kube-scheduler v1.36), if it was asked. */
-const char *moveout_words(struct arena *arena, const char *message) {
+size_t moveout_words_len(const char *message) {
     static const char *const seconds[] = {
         ". no new claims to deallocate",
         ". still not schedulable",
@@ -227,7 +227,11 @@ const char *moveout_words(struct arena *arena, const char *message) {
     }
     while (len && (message[len - 1] == '.' || message[len - 1] == ' '))
         len--;
-    return arena_strndup(arena, message, len);
+    return len;
+}
+
+const char *moveout_words(struct arena *arena, const char *message) {
+    return arena_strndup(arena, message, moveout_words_len(message));
 }
 
 /* --- a node, emptied --- */

@@ -111,6 +111,8 @@ bool moveout_preempts(struct fit *fit, const struct pod *pod, int32_t least_prio
 
 /* A scheduler's message without its second half, which is about preemption; in the arena. */
 const char *moveout_words(struct arena *arena, const char *message);
+/* How much of it that is; also of a text that ends with such a message. */
+size_t moveout_words_len(const char *message);
 
 /* --- a node, emptied --- */
 

@@ -296,10 +296,11 @@ static void judge_slow(struct planning *g, struct ppod *p) {
 /* It waits for its second replica still. */
 static void judge_raised(struct planning *g, struct ppod *p) {
     const char *late = given_up(g, p);
-    const char *why = !p->homeless ? "is not ready in time"
-                      : p->unmade  ? arena_printf(g->arena, "is not made: %s", p->unmade->text)
-                                   : arena_printf(g->arena, "fits nowhere: %s",
-                                                  room_why(g->room, p->pod, g->arena));
+    const char *why =
+        !p->homeless ? "is not ready in time"
+        : p->unmade  ? arena_printf(g->arena, "is not made: %s", p->unmade->text)
+                     : arena_printf(g->arena, "fits nowhere: %s",
+                                    moveout_words(g->arena, room_why(g->room, p->pod, g->arena)));
     plan_judge(p, p->homeless && g->tries && !*late ? PLAN_NEVER : PLAN_UNSURE,
                BLOCKER_SURGE_PENDING, plan_full_name(g, &p->pod->meta),
                arena_printf(g->arena, "with --surge a second replica comes first, which %s%s%s",
@@ -740,12 +741,12 @@ static void tell_place(struct planning *g, struct ppod *p) {
     struct plan_pod *pub = p->pub;
     if (!place_is_open(g, p))
         return;
-    plan_judge(
-        p, PLAN_HOMELESS, BLOCKER_NO_ROOM, plan_full_name(g, &p->pod->meta),
-        pub->verdict == PLAN_HOMELESS && pub->blocker.code == BLOCKER_NO_ROOM
-            ? arena_printf(g->arena, "%s; whether it stays so is chance", pub->blocker.message)
-            : "whether its replacement finds a place is chance: others want the same "
-              "places");
+    plan_judge(p, PLAN_HOMELESS, BLOCKER_NO_ROOM, plan_full_name(g, &p->pod->meta),
+               pub->verdict == PLAN_HOMELESS && pub->blocker.code == BLOCKER_NO_ROOM
+                   ? arena_printf(g->arena, "%s; whether it stays so is chance",
+                                  moveout_words(g->arena, pub->blocker.message))
+                   : "whether its replacement finds a place is chance: others want the same "
+                     "places");
     pub->blocker.help = compete_help(g);
     pub->back = PLAN_NO_TIME;
     pub->to = NULL;

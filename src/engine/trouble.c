@@ -1,17 +1,17 @@
 /* What keeps a pod from being ready. */
 #include "engine/trouble.h"
 
+#include "engine/moveout.h"
 #include "engine/podrole.h"
 
 enum { TEXT_MAX = 200 }; /* bytes of a message that is passed on: the scheduler's grow long */
 
-static void add_text(struct str *out, const char *text) {
-    if (str_empty(text))
+static void add_text(struct str *out, const char *text, size_t len) {
+    if (!len)
         return;
-    size_t len = strnlen(text, TEXT_MAX);
     str_add(out, ": ");
-    str_addn(out, text, len);
-    if (text[len])
+    str_addn(out, text, MIN_OF(len, (size_t)TEXT_MAX));
+    if (len > TEXT_MAX)
         str_add(out, "...");
 }
 
@@ -36,7 +36,8 @@ bool pod_trouble(const struct pod *pod, struct str *out) {
     const struct condition *scheduled = condition_find(pod->conditions, "PodScheduled");
     if (!pod->node_name && scheduled && str_same(scheduled->status, "False")) {
         str_add(out, "is Pending");
-        add_text(out, scheduled->message ? scheduled->message : scheduled->reason);
+        const char *why = strna(scheduled->message ? scheduled->message : scheduled->reason);
+        add_text(out, why, moveout_words_len(why));
         return true;
     }
     const struct container_status *c = stuck(pod->init_containers);
@@ -47,7 +48,8 @@ bool pod_trouble(const struct pod *pod, struct str *out) {
         if (c->restarts > 0)
             str_addf(out, " after %d restarts", c->restarts);
         else
-            add_text(out, c->state.waiting->message);
+            add_text(out, strna(c->state.waiting->message),
+                     strlen(strna(c->state.waiting->message)));
         return true;
     }
     if (!str_same(pod->phase, "Running"))

@@ -334,6 +334,16 @@ class Crowd(Case):
                 if n["verdict"] != "unsure":
                     self.assertEqual(left.get(n["name"], 0), runs if n["verdict"] == "never" else 0, (words, n["name"], n["verdict"]))
 
+    def test_what_the_scheduler_says_of_preemption(self) -> None:
+        """It is in the document, as the scheduler words it, and nothing to whoever reads the text: as in `why`."""
+        words = f"{self.ALL} --parallel 3"
+        said = [p["blocker"]["message"] for p in self.pods(self.plan(words), verdict="homeless").values()]
+        self.assertTrue(any(" preemption: " in m for m in said), said)
+        for verb in ("plan", "rehearse"):
+            text = self.slipway(f"{verb} {words}").out
+            self.assertIn("node(s) were", text)
+            self.assertNotRegex(" ".join(text.split()), "(?i)preemption|no new claims|unschedulable\\.", verb)
+
     def test_what_is_assumed_is_not_a_fact(self) -> None:
         hasty = " ".join(self.slipway("plan w1 --timeout 3s").out.split())
         self.assertIn("it may need 10s to stop (assumed), and its node is given up after 3s", hasty)

@@ -38,7 +38,12 @@ static void the_schedulers_message_is_passed_on(void **state) {
     says("{" META ",'status':{'phase':'Pending','conditions':[{'type':'PodScheduled','status':"
          "'False','reason':'Unschedulable','message':'0/3 nodes are available: 3 Insufficient "
          "memory.'}]}}",
-         "is Pending: 0/3 nodes are available: 3 Insufficient memory.");
+         "is Pending: 0/3 nodes are available: 3 Insufficient memory");
+    says("{" META ",'status':{'phase':'Pending','conditions':[{'type':'PodScheduled','status':"
+         "'False','reason':'Unschedulable','message':'0/3 nodes are available: 3 Insufficient "
+         "memory. no new claims to deallocate, preemption: 0/3 nodes are available: 3 No "
+         "preemption victims found for incoming pod.'}]}}",
+         "is Pending: 0/3 nodes are available: 3 Insufficient memory");
     says("{" META ",'status':{'phase':'Pending','conditions':[{'type':'PodScheduled','status':"
          "'False','reason':'SchedulingGated'}]}}",
          "is Pending: SchedulingGated");
