@@ -16,7 +16,7 @@
 #include "model/selector.h"
 
 /* The name of the document that -o json and the like are made from. */
-#define SCHEMA "slipway.status/1.4"
+#define SCHEMA "slipway.status/1.5"
 
 struct status_opts {
     struct connection_opts connection;
@@ -37,7 +37,7 @@ struct status_run {
     int n_names;
     char **names;
     struct store *nodes, *pods, *budgets, *maps, *locks;
-    bool no_maps, no_locks; /* they may not be read */
+    bool no_pods, no_budgets, no_maps, no_locks; /* they may not be read */
     struct store *namespaces;
     bool no_namespaces; /* they may not be read, or nobody needs them */
     struct store *rollouts, *maintenances;
@@ -102,8 +102,8 @@ static void add_row(struct status_run *r, const struct survey_node *sn, struct a
     table_str(t, n->meta.name);
     add_status(t, sn);
     table_str(t, cordon_text(&sn->cordon, arena));
-    table_int(t, sn->pods);
-    table_int(t, sn->moves);
+    table_count(t, sn->pods, !sn->no_pods);
+    table_count(t, sn->moves, !sn->no_pods);
     add_blockers(t, sn, r->opts->output.format.kind == OUTPUT_WIDE);
     table_time(t, n->meta.created);
     table_str(t, map_get(n->meta.labels, "topology.kubernetes.io/zone"));
@@ -142,6 +142,7 @@ static void take(struct status_run *r, struct arena *arena, struct survey *out) 
     survey_take(r->nodes, r->pods, r->by_node, r->pdbs, r->no_owners ? NULL : &owners, wanted, r,
                 now, arena, out);
     budget_owners_done(&owners);
+    survey_lacks(out, r->no_pods, r->no_budgets);
     if (!r->no_locks)
         survey_locks(out, r->locks);
     if (!r->no_owners)
@@ -246,7 +247,8 @@ static int read_orders(struct status_run *r) {
 static void read_checks(struct status_run *r) {
     bool all = !r->n_names && !r->opts->output.selector;
     checks_read(&r->checks, &r->session,
-                &(struct checks_read_opts){.nodes = all ? r->nodes : NULL, .pods = r->pods});
+                &(struct checks_read_opts){.nodes = all ? r->nodes : NULL,
+                                           .pods = r->no_pods ? NULL : r->pods});
     r->checked = checks_feed_any(r->checks.feed);
 }
 
@@ -536,8 +538,16 @@ static int run_session(struct status_run *r) {
                                                    .label_selector = r->opts->output.selector,
                                                    .watch = live});
     r->pods = session_feed(&r->session, &kind_pod,
-                           &(struct session_feed){.field_selector = node, .watch = live});
-    r->budgets = session_feed(&r->session, &kind_pdb, &(struct session_feed){.watch = live});
+                           &(struct session_feed){.field_selector = node,
+                                                  .watch = live,
+                                                  .without = "how many there are, and what is in "
+                                                             "the way because of them, is not "
+                                                             "shown",
+                                                  .missing = &r->no_pods});
+    r->budgets = session_feed(&r->session, &kind_pdb,
+                              &(struct session_feed){.watch = live,
+                                                     .without = "which pods they keep is not shown",
+                                                     .missing = &r->no_budgets});
     r->maps = session_feed(&r->session, &kind_config_map,
                            &(struct session_feed){.label_selector = SLOTS_LABEL,
                                                   .without = "whether everything is paused is "

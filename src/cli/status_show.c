@@ -58,10 +58,13 @@ static void add_phases(const struct survey_sum *s, struct str *out) {
 static void say_draining(const struct status_view *v, struct str *out) {
     const struct survey_sum *s = v->sum;
     unsigned blocked = s->phases[NODE_BLOCKED], waiting = s->phases[NODE_WAITING];
-    str_addf(out, "Draining %zu of %zu node%s, %u pod%s to go: ", s->draining.len, s->n,
-             plural(s->n), s->pods_left, plural(s->pods_left));
+    str_addf(out, "Draining %zu of %zu node%s", s->draining.len, s->n, plural(s->n));
+    if (!v->survey->no_pods)
+        str_addf(out, ", %u pod%s to go", s->pods_left, plural(s->pods_left));
+    str_add(out, ": ");
     if (!blocked && !waiting)
-        str_add(out, "nothing is in the way.");
+        str_addf(out, "nothing is in the way%s.",
+                 v->survey->no_pods || v->survey->no_budgets ? ", as far as could be read" : "");
     else if (!blocked && waiting == s->draining.len)
         str_add(out, "waiting, which may well end by itself.");
     else if (!blocked)
@@ -100,6 +103,10 @@ void status_headline(const struct status_view *v, struct str *out) {
                  s->unready == 1 ? "is" : "are");
     else
         str_add(out, " Every node is Ready.");
+    if (v->survey->no_pods)
+        str_add(out, " Pods could not be read: what they are in the way of is not known.");
+    else if (v->survey->no_budgets)
+        str_add(out, " Budgets could not be read: which pods they keep is not known.");
 }
 
 /* --- sections --- */
@@ -207,7 +214,7 @@ static void show_waves(const struct status_view *v, struct term *out) {
         add_set(t, &w->nodes, v->details & DETAILS_NODES);
         for (size_t k = 0; k < ARRAY_LEN(shown); k++)
             table_int(t, w->phases[shown[k]]);
-        table_int(t, w->pods_left);
+        table_count(t, w->pods_left, !v->survey->no_pods);
         table_time(t, w->since);
     }
     show_table(t, v, out);
@@ -244,8 +251,8 @@ static void show_nodes(const struct status_view *v, const struct str *rows, stru
                     : n->phase == NODE_IDLE ? STATE_NONE
                                             : STATE_BUSY,
                     node_phase_word(n->phase));
-        table_int(t, n->pods);
-        table_int(t, n->moves);
+        table_count(t, n->pods, !v->survey->no_pods);
+        table_count(t, n->moves, !v->survey->no_pods);
         table_time(t, n->since);
     }
     show_table(t, v, out);
@@ -458,10 +465,12 @@ void status_write_node(struct jsonw *w, const struct survey_node *sn, struct are
         jsonw_kbool(w, "needsReboot", true);
     jsonw_kopt(w, "rival", sn->rival ? sn->rival->name : NULL);
     write_cordon(w, &sn->cordon, arena);
-    jsonw_kint(w, "pods", sn->pods);
-    jsonw_kint(w, "podsToMove", sn->moves);
-    jsonw_kint(w, "podsThatStay", sn->stays);
-    jsonw_kint(w, "podsLeaving", sn->leaving);
+    if (!sn->no_pods) {
+        jsonw_kint(w, "pods", sn->pods);
+        jsonw_kint(w, "podsToMove", sn->moves);
+        jsonw_kint(w, "podsThatStay", sn->stays);
+        jsonw_kint(w, "podsLeaving", sn->leaving);
+    }
     jsonw_kbegin(w, "blockers", '[');
     for (size_t i = 0; i < sn->n_blockers; i++) {
         const struct survey_blocker *b = &sn->blockers[i];
@@ -517,6 +526,17 @@ static void write_left(struct jsonw *w, const struct status_view *v) {
     jsonw_end(w);
 }
 
+static void write_unread(struct jsonw *w, const struct survey *s) {
+    if (!s->no_pods && !s->no_budgets)
+        return;
+    jsonw_kbegin(w, "unread", '[');
+    if (s->no_pods)
+        jsonw_str(w, kind_pod.resource);
+    if (s->no_budgets)
+        jsonw_str(w, kind_pdb.resource);
+    jsonw_end(w);
+}
+
 void status_write_sum(struct jsonw *w, const struct status_view *v) {
     const struct survey_sum *s = v->sum;
     _cleanup_str_ struct str head = STR_INIT;
@@ -524,6 +544,7 @@ void status_write_sum(struct jsonw *w, const struct status_view *v) {
         stops_write(w, v->stops);
     status_headline(v, &head);
     jsonw_kstr(w, "summary", str_get(&head));
+    write_unread(w, v->survey);
     write_blockers(w, "blockers", s->blockers, s->n_blockers);
     if (v->orders)
         orders_write(w, v->orders);
@@ -538,7 +559,8 @@ void status_write_sum(struct jsonw *w, const struct status_view *v) {
         jsonw_kint(w, "blocked", x->phases[NODE_BLOCKED]);
         jsonw_kint(w, "drained", x->phases[NODE_DRAINED]);
         jsonw_kint(w, "rebooting", x->phases[NODE_REBOOTING]);
-        jsonw_kint(w, "podsLeft", x->pods_left);
+        if (!v->survey->no_pods)
+            jsonw_kint(w, "podsLeft", x->pods_left);
         write_time(w, "since", x->since);
         jsonw_end(w);
     }

@@ -102,6 +102,13 @@ void table_int(struct table *t, int64_t v) {
     add(t, (struct cell){.kind = CELL_INT, .number = v});
 }
 
+void table_count(struct table *t, int64_t v, bool known) {
+    if (known)
+        table_int(t, v);
+    else
+        table_str(t, "?");
+}
+
 void table_time(struct table *t, int64_t when) {
     add(t, (struct cell){.kind = CELL_TIME, .number = when});
 }

@@ -59,6 +59,8 @@ void table_row(struct table *t, const char *name);
 /* NULL and empty: "<none>". */
 void table_str(struct table *t, const char *s);
 void table_int(struct table *t, int64_t v);
+/* The same of something that may not be known: "?". */
+void table_count(struct table *t, int64_t v, bool known);
 /* A point in time; 0: "<unknown>". Shown as age ("3h31m") or, if `absolute`, as UTC. */
 void table_time(struct table *t, int64_t when);
 void table_state(struct table *t, enum state state, const char *word);

@@ -369,7 +369,7 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
     vec_done(&t.blockers);
     rules_free(t.rules);
     free(sorted);
-    *out = (struct survey){list, kept, now};
+    *out = (struct survey){.nodes = list, .n = kept, .now = now};
 }
 
 /* --- whose lock they are in --- */
@@ -434,6 +434,13 @@ static void pin(struct survey_node *sn, const struct pod *pod, struct arena *are
         .pods = 1,
     };
     count_pod(sn, b, arena);
+}
+
+void survey_lacks(struct survey *s, bool pods, bool budgets) {
+    s->no_pods = pods;
+    s->no_budgets = budgets;
+    for (size_t i = 0; i < s->n; i++)
+        s->nodes[i].no_pods = pods;
 }
 
 void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,

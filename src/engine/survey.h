@@ -59,6 +59,7 @@ struct survey_node {
     bool next_mark;                /* a drain is to come to it (engine/next_mark.h) */
     int64_t heard;                 /* while it is drained: of its drain, the last time */
     const char *waits_for_it; /* who is to drain it and waits before the cordon; NULL: nobody */
+    bool no_pods;             /* they could not be read: of the next five nothing is known */
     unsigned pods;            /* that are there */
     unsigned moves;           /* that a drain would evict */
     unsigned stays;           /* DaemonSet and mirror pods */
@@ -72,6 +73,8 @@ struct survey {
     struct survey_node *nodes; /* sorted by name */
     size_t n;
     int64_t now; /* when it was taken */
+    /* What could not be read (survey_lacks()): what is said of drains is not all that there is. */
+    bool no_pods, no_budgets;
 };
 
 /* Which nodes: NULL for all. */
@@ -84,6 +87,8 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
                  struct pdbs *pdbs, struct budget_owners *owners, survey_filter *filter,
                  void *filter_arg, int64_t now, struct arena *arena, struct survey *out);
 
+/* The stores of pods or of budgets are empty because they could not be read. */
+void survey_lacks(struct survey *s, bool pods, bool budgets);
 /* Adds pods whose owner's template names their node: they are put back there however often they are
  * evicted. `pods` as above. */
 void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,

@@ -112,13 +112,36 @@ class Servers(unittest.TestCase):
                         r"http://\): Unauthorized$")
         self.assertLessEqual(len(api.seen), 5)  # one for each list
 
-    def test_forbidden(self) -> None:
+    @staticmethod
+    def refusing(*kinds: str):
+        """Answers with one node, and refuses these lists."""
+        node = {"metadata": {"name": "w1", "uid": "u1", "resourceVersion": "5", "creationTimestamp": "2026-01-01T00:00:00Z"},
+                "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+
         def answer(h, path: str, n: int) -> None:
-            if path.endswith("pods"):
-                h.reply(403, status(403, "Forbidden", 'pods is forbidden: User "eve" cannot list resource "pods"'))
+            kind = path.rpartition("/")[2]
+            if kind in kinds:
+                h.reply(403, status(403, "Forbidden", f'{kind} is forbidden: User "eve" cannot list resource "{kind}"'))
             else:
-                normal(h, path)
-        self.ends(answer, ACCESS, r'^error: cannot list pods: pods is forbidden: User "eve" cannot list resource "pods"$')
+                h.reply(200, objects(path, *([node] if kind == "nodes" else [])))
+        return answer
+
+    def test_forbidden(self) -> None:
+        """Without nodes there is nothing to say."""
+        self.ends(self.refusing("nodes", "pods"), ACCESS, r'^error: cannot list nodes: nodes is forbidden: User "eve" cannot list resource "nodes"$')
+
+    def test_the_rest_is_told(self) -> None:
+        """Whoever may not list pods or budgets still sees the nodes, and is told what that leaves open."""
+        for kind, words in (("pods", "Pods could not be read: what they are in the way of is not known."),
+                            ("poddisruptionbudgets", "Budgets could not be read: which pods they keep is not known.")):
+            with self.subTest(kind), Api(self.refusing(kind)) as api:
+                done, wide, json_text = (run("status", "--server", api.url, *more) for more in ((), ("-o", "wide"), ("-o", "json")))
+                self.assertEqual([done.code, wide.code, json_text.code], [0, 0, 0], done.err)
+                self.assertRegex(done.err, f'^cannot list {kind}: {kind} is forbidden: .*; ')
+                self.assertTrue(" ".join(done.out.split()).startswith(f"All idle: 1 node. Every node is Ready. {words}"), done.out)
+                self.assertRegex(wide.out.splitlines()[1], r"^w1 +Ready +<none> +\? +\? " if kind == "pods" else r"^w1 +Ready +<none> +0 +0 ")
+                said = json.loads(json_text.out)
+                self.assertEqual((said["unread"], "pods" in said["items"][0]), ([kind], kind != "pods"))
 
     def test_something_else_than_kubernetes(self) -> None:
         page = b"<html><body>Welcome to nginx!</body></html>"

@@ -157,7 +157,7 @@ def test_status_agrees_with_kubectl(ctx: Context) -> None:
     codes = {code for node in wanted for code, _ in node["blockers"]}
     assert codes == {"BarePod", "LocalStorage", "MultiplePDBs", "PDBUnsatisfiable", "PDBNoBudget"}, codes
     said = document(ctx, "status", "-l", fleet.label)
-    assert said["schema"] == "slipway.status/1.4"
+    assert said["schema"] == "slipway.status/1.5"
     assert said["summary"] == "All idle: 3 nodes. Every node is Ready." and not said["waves"] and not said["locks"] and not said["gates"], said
     folded = {(b["code"], b.get("object", "")): (b["pods"], b["nodes"]) for b in said["blockers"]}
     twice = [key for node in wanted for key in node["blockers"] if key[0] == "MultiplePDBs"]

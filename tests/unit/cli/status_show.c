@@ -69,7 +69,7 @@ static struct survey_sum everything(void) {
                                .n_locks = 1};
 }
 
-static const struct survey survey = {&first, 1, NOW};
+static const struct survey survey = {.nodes = &first, .n = 1, .now = NOW};
 
 static struct status_view view_of_sum(const struct survey_sum *sum, unsigned details) {
     return (struct status_view){
@@ -229,8 +229,10 @@ static void hostile_names(void **state) {
     s.locks = &l;
     s.draining.len = 0;
     s.reboot = (struct survey_names){bad, 3};
-    struct status_view v = {
-        .survey = &(struct survey){&sn, 1, NOW}, .sum = &s, .prog = "slipway", .now = NOW};
+    struct status_view v = {.survey = &(struct survey){.nodes = &sn, .n = 1, .now = NOW},
+                            .sum = &s,
+                            .prog = "slipway",
+                            .now = NOW};
     status_text(&v, NULL, &term);
     for (size_t i = 0; i < term.buf.len; i++)
         assert_true(term.buf.p[i] == '\n' || (unsigned char)term.buf.p[i] >= ' ');

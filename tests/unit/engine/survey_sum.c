@@ -53,7 +53,7 @@ static void blockers_are_put_together(void **state) {
     nodes[0].blockers = a, nodes[0].n_blockers = 2;
     nodes[1].blockers = b, nodes[1].n_blockers = 2;
     nodes[2].blockers = c, nodes[2].n_blockers = 1;
-    survey_sum(&(struct survey){nodes, 3, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 3, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_blockers, 4);
     assert_string_equal(sum.blockers[0].object, "x/d");
     assert_string_equal(sum.blockers[1].object, "x/b");
@@ -76,7 +76,7 @@ static void several_budgets(void **state) {
     struct survey_node n = node(&names[0], NODE_IDLE, NULL, NULL);
     a[0].budgets = a[1].budgets = "x/a,b";
     n.blockers = a, n.n_blockers = 2;
-    survey_sum(&(struct survey){&n, 1, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = &n, .n = 1, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_blockers, 1);
     assert_string_equal(sum.blockers[0].object, "x/a,b");
     assert_int_equal(sum.blockers[0].pods, 2);
@@ -100,7 +100,7 @@ static void a_drain_at_work(void **state) {
     nodes[0].blockers = a, nodes[0].n_blockers = 3;
     nodes[3].blockers = b, nodes[3].n_blockers = 1;
     nodes[3].needs_reboot = true;
-    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 4, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_blockers, 1);
     assert_string_equal(sum.blockers[0].object, "x/b");
     assert_int_equal(sum.n_gates, 1);
@@ -135,7 +135,7 @@ static void nodes_that_look_alike(void **state) {
     nodes[0].ready_reason = nodes[2].ready_reason = "NodeStatusUnknown";
     nodes[3].ready = NODE_NOT_READY;
     nodes[3].ready_reason = "KubeletNotReady";
-    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 4, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.unready, 3);
     assert_int_equal(sum.n_nodes, 2);
     assert_int_equal(sum.nodes[0].ready, NODE_UNKNOWN);
@@ -149,7 +149,7 @@ static void of_nothing(void **state) {
     (void)state;
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     struct survey_sum sum;
-    survey_sum(&(struct survey){NULL, 0, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = NULL, .n = 0, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n, 0);
     assert_int_equal(sum.n_blockers + sum.n_gates + sum.n_waves + sum.n_nodes + sum.n_locks, 0);
 }
@@ -164,7 +164,7 @@ static void gates_are_told_while_others_drain(void **state) {
     struct survey_node nodes[2] = {node(&names[0], NODE_DRAINING, NULL, NULL),
                                    node(&names[1], NODE_IDLE, NULL, NULL)};
     nodes[1].blockers = a, nodes[1].n_blockers = 2;
-    survey_sum(&(struct survey){nodes, 2, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 2, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_gates, 1);
     assert_int_equal(sum.gates[0].code, BLOCKER_QUORUM_AT_RISK);
     assert_int_equal(sum.n_blockers, 0);
@@ -182,10 +182,10 @@ static void what_drains_leave_behind(void **state) {
     nodes[0].heard = NOW - SEC(10);
     nodes[0].leaving = 0;
     nodes[1].next_mark = nodes[2].next_mark = true;
-    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 4, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_left, 0); /* it is at work */
     nodes[0].heard = NOW - SEC(16 * 60);
-    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 4, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_left, 2);
     assert_int_equal(sum.left[0].what, LEFT_DRAIN);
     assert_string_equal(sum.left[0].nodes.p[0], "w1");
@@ -195,14 +195,14 @@ static void what_drains_leave_behind(void **state) {
     assert_int_equal(sum.left[1].nodes.len, 2);
     assert_string_equal(sum.left[1].nodes.p[1], "w3");
     nodes[0].leaving = 1; /* a pod has been asked to go, and has not gone */
-    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 4, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_left, 0);
     nodes[0].stuck = 1; /* it should have long ago: that is no sign of a drain */
-    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 4, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_left, 2);
     assert_int_equal(sum.left[0].what, LEFT_DRAIN);
     nodes[0].phase = NODE_IDLE; /* nobody drains at all */
-    survey_sum(&(struct survey){nodes, 4, NOW}, &arena, &sum);
+    survey_sum(&(struct survey){.nodes = nodes, .n = 4, .now = NOW}, &arena, &sum);
     assert_int_equal(sum.n_left, 1);
     assert_int_equal(sum.left[0].what, LEFT_MARK);
 }
