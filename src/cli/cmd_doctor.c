@@ -17,7 +17,7 @@ struct doctor_opts {
 
 enum {
     LEFTOVERS_SHOWN = 10, /* in text */
-    UNREAD_MAX = 13,      /* kinds that doctor can do without */
+    UNREAD_MAX = 15,      /* kinds that doctor can do without */
 };
 
 struct doctor {
@@ -29,7 +29,8 @@ struct doctor {
     unsigned by_node;
     struct arena arena;
     struct lint lint;
-    bool looked; /* lint is there */
+    bool looked;  /* lint is there */
+    bool no_pods; /* they may not be read: the store is empty */
     const char *unread[UNREAD_MAX];
     size_t n_unread;
     struct checks_read checks_read;
@@ -44,8 +45,8 @@ struct stores {
     struct store *nodes, *pods, *budgets, *replica_sets, *deployments, *stateful_sets, *volumes,
         *claims, *classes, *csi_nodes, *namespaces, *jobs, *quotas, *accounts, *attachments;
     struct {
-        bool nodes, replica_sets, deployments, stateful_sets, volumes, claims, classes, namespaces,
-            jobs, quotas, accounts, attachments, csi_nodes;
+        bool pods, budgets, nodes, replica_sets, deployments, stateful_sets, volumes, claims,
+            classes, namespaces, jobs, quotas, accounts, attachments, csi_nodes;
     } no;
 };
 
@@ -57,8 +58,11 @@ static void feed(struct session *s, struct store **store, const struct kind *kin
                                                  .optional = kind == &kind_resource_quota});
 }
 
-static void feed_all(struct session *s, struct stores *t) {
-    static const char owners[] = "what Deployments and StatefulSets say is not looked at",
+/* `needed`: without pods and budgets there is nothing to tell. */
+static void feed_all(struct session *s, bool needed, struct stores *t) {
+    static const char pods[] = "what would block a drain is not looked for",
+                      budgets[] = "budgets that would block a drain are not looked for",
+                      owners[] = "what Deployments and StatefulSets say is not looked at",
                       room[] = "whether pods find room elsewhere is not looked at",
                       volumes[] = "local volumes are not looked at",
                       classes[] = "claims that are not bound yet are not looked at",
@@ -66,8 +70,8 @@ static void feed_all(struct session *s, struct stores *t) {
                       jobs[] = "Jobs that a drain would make fail are not looked for",
                       attached[] = "volumes that do not get off a node are not looked for",
                       again[] = "pods that cannot be made again are not looked for";
-    feed(s, &t->pods, &kind_pod, NULL, NULL);
-    feed(s, &t->budgets, &kind_pdb, NULL, NULL);
+    feed(s, &t->pods, &kind_pod, needed ? NULL : pods, &t->no.pods);
+    feed(s, &t->budgets, &kind_pdb, needed ? NULL : budgets, &t->no.budgets);
     feed(s, &t->nodes, &kind_node, room, &t->no.nodes);
     feed(s, &t->replica_sets, &kind_replica_set, owners, &t->no.replica_sets);
     feed(s, &t->deployments, &kind_deployment, owners, &t->no.deployments);
@@ -89,6 +93,8 @@ static void note_unread(struct doctor *d, const struct stores *t) {
         bool missing;
         const struct kind *kind;
     } rows[] = {
+        {t->no.pods, &kind_pod},
+        {t->no.budgets, &kind_pdb},
         {t->no.nodes, &kind_node},
         {t->no.replica_sets, &kind_replica_set},
         {t->no.deployments, &kind_deployment},
@@ -112,7 +118,7 @@ static void note_unread(struct doctor *d, const struct stores *t) {
 static int look_at_workloads(struct doctor *d) {
     struct session *s = &d->session;
     struct stores t = {0};
-    feed_all(s, &t);
+    feed_all(s, d->opts->pdbs, &t);
     d->pods = t.pods;
     unsigned by_node = d->by_node = store_index(t.pods, store_key_node);
     d->pdbs = pdbs_new(t.pods, t.budgets);
@@ -122,9 +128,19 @@ static int look_at_workloads(struct doctor *d) {
                     xstrdup("the PodDisruptionBudgets could not be looked at"), NULL);
         return rc;
     }
+    d->nodes = t.no.nodes ? NULL : t.nodes;
+    d->no_pods = t.no.pods;
+    if (t.no.pods || t.no.budgets)
+        doctor_find(&d->findings, STATE_BAD, "budget",
+                    xasprintf("%s may not be listed: what would block a drain %s",
+                              t.no.pods ? "pods" : "PodDisruptionBudgets",
+                              t.no.pods ? "is not known" : "because of them is not known"),
+                    xstrdup("add it to the user's ClusterRole"));
     bool no_owners = t.no.replica_sets || t.no.deployments || t.no.stateful_sets;
     bool no_storage = t.no.volumes || t.no.claims;
     note_unread(d, &t);
+    if (t.no.pods)
+        return 0;
     struct lint_input in = {
         .nodes = t.nodes,
         .pods = t.pods,
@@ -146,10 +162,9 @@ static int look_at_workloads(struct doctor *d) {
         .pool = t.no.nodes || t.no.namespaces ? NULL : s->conn.client.pool,
         .now = session_now(s),
     };
-    d->nodes = t.no.nodes ? NULL : t.nodes;
     lint_make(&in, &d->arena, &d->lint);
     d->looked = true;
-    if (!d->lint.n && !d->opts->pdbs)
+    if (!d->lint.n && !d->opts->pdbs && !t.no.budgets)
         doctor_find(&d->findings, STATE_GOOD, "budget",
                     xasprintf("%zu PodDisruptionBudget%s, none of which would block a drain%s",
                               d->lint.budgets, d->lint.budgets == 1 ? "" : "s",
@@ -207,7 +222,8 @@ static void ask_checks(struct doctor *d) {
     struct checks_read *r = &d->checks_read;
     struct checks found;
     size_t n = 0;
-    checks_read(r, &d->session, &(struct checks_read_opts){.nodes = d->nodes, .pods = d->pods});
+    checks_read(r, &d->session,
+                &(struct checks_read_opts){.nodes = d->nodes, .pods = d->no_pods ? NULL : d->pods});
     if (!checks_feed_any(r->feed) || !r->world->nodes)
         return;
     _cleanup_free_ const struct object **nodes = store_sorted(r->world->nodes, &n);

@@ -208,7 +208,8 @@ static int answer(struct why_reader *r, const struct aim *aim, struct arena *are
 /* What storage and quorums say, once the node is known. */
 static int ask_checks(struct why_reader *r, struct checks_read *checks, const struct aim *aim,
                       struct arena *arena, struct why *out) {
-    checks_read(checks, r->session, &(struct checks_read_opts){.pods = r->world.pods});
+    checks_read(checks, r->session,
+                &(struct checks_read_opts){.pods = out->no_pods ? NULL : r->world.pods});
     if (!checks_feed_any(checks->feed))
         return 0;
     r->world.checks = checks->world;

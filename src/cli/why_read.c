@@ -313,7 +313,7 @@ static void finish(struct why_wanted *w) {
     w->n_lists = 0;
 }
 
-/* Without these there is no answer. */
+/* When these fail there is no answer; who may not list them is told the rest. */
 static bool is_needed(const struct why_want *want) {
     return want->what == WHY_WANT_NODE_PODS || want->what == WHY_WANT_BUDGETS;
 }
@@ -324,7 +324,8 @@ static bool is_hopeless(enum kube_outcome outcome) {
 }
 
 static int judge(struct why_reader *r, const struct why_wanted *w) {
-    if (w->known != KNOWN_NEVER || (!is_needed(&w->want) && !is_hopeless(w->outcome)))
+    if (w->known != KNOWN_NEVER ||
+        ((!is_needed(&w->want) || w->outcome == KUBE_FORBIDDEN) && !is_hopeless(w->outcome)))
         return 0;
     bool get = w->want.what == WHY_WANT_OBJECT;
     _cleanup_free_ char *what = xasprintf("%s %s", get ? "get" : "list",

@@ -251,8 +251,10 @@ void why_json(struct str *out, const struct why *why) {
         jsonw_kbool(&w, "draining", why->draining);
         if (why->draining)
             write_time(&w, "drainingSince", why->draining_since);
-        jsonw_kint(&w, "podsToMove", why->pods);
-        jsonw_kint(&w, "podsThatStay", why->stays);
+        if (!why->no_pods) {
+            jsonw_kint(&w, "podsToMove", why->pods);
+            jsonw_kint(&w, "podsThatStay", why->stays);
+        }
     }
     jsonw_kbegin(&w, "links", '[');
     for (size_t i = 0; i < why->n_links; i++)

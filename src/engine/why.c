@@ -60,6 +60,21 @@ bool why_has(struct making *m, const struct why_want *want) {
     return ask(m, want) == KNOWN_THERE;
 }
 
+bool why_has_or_cannot(struct making *m, const struct why_want *want, bool *cannot) {
+    enum known known = ask(m, want);
+    *cannot = known == KNOWN_NEVER;
+    return known != KNOWN_NOT_YET;
+}
+
+struct why_link *why_unread_link(struct making *m, const struct kind *kind, const char *text,
+                                 const char *help) {
+    struct why_link *l = why_link_new(m, BLOCKER_FORBIDDEN, kind->name, "", text);
+    l->severity = SEVERITY_WARN; /* of the answer, not of the drain */
+    why_link_remedy(m, l, WHY_RISK_NONE, help, NULL, NULL);
+    *vec_push(&m->links) = l;
+    return l;
+}
+
 static const struct store *store_of(const struct why_world *w, const struct kind *kind) {
     const struct {
         const struct kind *kind;

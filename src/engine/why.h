@@ -123,6 +123,7 @@ struct why {
     bool draining;          /* of nodes: somebody is at it */
     int64_t draining_since; /* 0: not known */
     const char *held_by;    /* who has cordoned it, "" */
+    bool no_pods;           /* of nodes: they cannot be read, the next two are not known */
     unsigned pods;          /* of nodes: that a drain has to move, or that are still to go */
     unsigned stays;         /* of nodes: DaemonSet and mirror pods */
     const struct why_link *const *links; /* the worst first */

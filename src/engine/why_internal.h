@@ -27,6 +27,7 @@ struct making {
     why_pods held;        /* of the node: do not go, or are left alone */
     why_pods unmade;      /* of the node: go, and are not made again */
     why_pods told;        /* of the node: that they stay Pending, or wait, is told already */
+    bool no_budgets;      /* they cannot be read */
     unsigned nodes_asked; /* one by one */
     unsigned rooms;       /* pods for which all nodes were asked */
 };
@@ -39,6 +40,14 @@ void why_end(struct making *m);
 
 /* Whether what is wanted is there; notes what is not. */
 bool why_has(struct making *m, const struct why_want *want);
+/* True also when it cannot be read: `*cannot`. */
+bool why_has_or_cannot(struct making *m, const struct why_want *want, bool *cannot);
+/* Adds what is not known because that kind cannot be read: nobody can say then that all is well. */
+struct why_link *why_unread_link(struct making *m, const struct kind *kind, const char *text,
+                                 const char *help);
+#define WHY_NO_BUDGETS                                                                             \
+    "whether budgets let pods go is not known: PodDisruptionBudgets cannot be listed"
+#define WHY_NO_BUDGETS_HELP "give the permission to list poddisruptionbudgets"
 /* Notes a resource that could not be read. */
 void why_unread(struct making *m, const char *what);
 /* An object by its name, NULL when it is not there (yet). `*gone`, which may be NULL: there is none

@@ -179,7 +179,9 @@ static void say_draining(struct making *m, const struct why_counts *c,
     if (*m->out->held_by)
         str_addf(out, " (%s)", m->out->held_by);
     str_add(out, ": ");
-    if (held(c))
+    if (m->out->no_pods)
+        str_add(out, "which of its pods are left is not known");
+    else if (held(c))
         add_counts(c, true, out);
     else if (left)
         str_addf(out, "%u pod%s to go, nothing holds %s up", left, left == 1 ? " has" : "s have",
@@ -227,13 +229,17 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
     if (f) {
         str_addf(out, "a drain would %s %s",
                  f->verdict == CHECK_DENY ? "be refused because of" : "wait for", f->check->title);
+        if (m->out->no_pods)
+            str_add(out, "; what else it would meet is not known: its pods cannot be read");
         if (!held(c))
             return;
         str_add(out, "; ");
         add_counts(c, false, out);
         return;
     }
-    if (!pods && m->node->unschedulable)
+    if (m->out->no_pods)
+        str_add(out, "what a drain would meet is not known: its pods cannot be read");
+    else if (!pods && m->node->unschedulable)
         str_add(out, "nothing is left to move");
     else if (!pods)
         str_add(out, "a drain has nothing to move");
@@ -241,6 +247,11 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
         say_homeless(m, c, pods, out);
     else if (!held(c) && c->unmade)
         say_unmade(m, c, pods, out);
+    else if (!held(c) && m->no_budgets)
+        str_addf(out,
+                 "nothing forbids a drain as far as could be read: %u pod%s to move, and whether "
+                 "budgets let %s go is not known",
+                 pods, pods == 1 ? "" : "s", pods == 1 ? "it" : "them");
     else if (!held(c) && c->unknown)
         str_addf(out,
                  "nothing forbids a drain as far as could be read: %u pod%s to move, and whether "
@@ -290,6 +301,16 @@ static void summarize(struct making *m, const struct why_counts *c, enum why_sta
 
 /* --- all of it --- */
 
+/* Without pods or budgets there is still the rest to tell; but nobody knows that it is all. */
+static void look_at_unread(struct making *m, const struct why_counts *c, enum why_stage stage) {
+    if (m->out->no_pods)
+        why_unread_link(m, &kind_pod, "the pods of the node cannot be listed",
+                        "give the permission to list pods")
+            ->blocks = stage != WHY_DRAINED;
+    else if (m->no_budgets && c->moves)
+        why_unread_link(m, &kind_pdb, WHY_NO_BUDGETS, WHY_NO_BUDGETS_HELP);
+}
+
 static void look_at_node(struct making *m) {
     const struct why_want pods = {
         .what = WHY_WANT_NODE_PODS, .kind = &kind_pod, .name = m->node->meta.name};
@@ -297,8 +318,9 @@ static void look_at_node(struct making *m) {
     size_t n;
     look_at_holders(m);
     /* Both are asked for before anything else is looked at: they are read together. */
-    bool there = why_has(m, &pods);
-    if (!why_has(m, &(struct why_want){.what = WHY_WANT_BUDGETS, .kind = &kind_pdb}) || !there)
+    bool there = why_has_or_cannot(m, &pods, &m->out->no_pods);
+    const struct why_want budgets = {.what = WHY_WANT_BUDGETS, .kind = &kind_pdb};
+    if (!why_has_or_cannot(m, &budgets, &m->no_budgets) || !there)
         return;
     const struct object *const *found = store_find(
         m->w->pods, m->w->pods_by_node, (struct store_key){m->node->meta.name, NULL}, &n);
@@ -309,11 +331,13 @@ static void look_at_node(struct making *m) {
         qsort(list, n, sizeof *list, pod_compare);
     look_at_health(m);
     why_look_at_pods(m, list, n, &counts);
-    why_look_at_volumes(m, list, n);
+    if (!m->out->no_pods) /* else every volume would look like one that nobody uses */
+        why_look_at_volumes(m, list, n);
     if (m->w->room && !m->out->draining)
         why_look_for_room(m, list, n, &counts);
     enum why_stage stage = stage_of(m, &counts);
     struct why_gates gates = why_look_at_checks(m, stage);
+    look_at_unread(m, &counts, stage);
     look_at_events(m);
     summarize(m, &counts, stage, &gates);
 }

@@ -117,6 +117,10 @@ static const struct why_link *worst(const struct making *m, bool about_eviction)
     return NULL;
 }
 
+static bool held_otherwise(const struct why_counts *c) {
+    return c->never || c->flag || c->wait || c->unmade || c->homeless;
+}
+
 static void summarize(struct making *m, const struct pod *pod, const struct why_counts *c) {
     _cleanup_str_ struct str text = STR_INIT;
     const struct why_link *evict = worst(m, true), *trouble = worst(m, false);
@@ -134,6 +138,8 @@ static void summarize(struct making *m, const struct pod *pod, const struct why_
         str_add(&text, "; a drain leaves it where it is");
     else if (pod->meta.deleted || str_empty(pod->node_name))
         ;
+    else if (m->no_budgets && !held_otherwise(c))
+        str_add(&text, "; whether a budget keeps it from being evicted is not known");
     else if (!evict)
         str_add(&text, "; nothing keeps it from being evicted");
     else if (c->never)
@@ -154,7 +160,7 @@ static void look_at_pod(struct making *m, const struct pod *pod) {
     struct why_counts counts = {0};
     const struct why_want budgets = {
         .what = WHY_WANT_BUDGETS, .kind = &kind_pdb, .ns = pod->meta.ns};
-    bool there = why_has(m, &budgets);
+    bool there = why_has_or_cannot(m, &budgets, &m->no_budgets);
     m->pod = pod;
     if (!str_empty(pod->node_name))
         m->node = why_look(m, &kind_node, NULL, pod->node_name, NULL);
@@ -165,6 +171,8 @@ static void look_at_pod(struct making *m, const struct pod *pod) {
         look_at_held_up(m, trouble, pod);
     if (!str_empty(pod->node_name))
         why_look_at_pods(m, &pod, 1, &counts);
+    if (m->no_budgets && counts.moves)
+        why_unread_link(m, &kind_pdb, WHY_NO_BUDGETS, WHY_NO_BUDGETS_HELP);
     summarize(m, pod, &counts);
 }
 

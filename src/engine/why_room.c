@@ -192,14 +192,11 @@ static void add_unread(struct making *m, const struct pod *const *pods, size_t n
             m->w->fit ? arena_printf(m->arena, MOVEOUT_UNREAD, list.len, list.len == 1 ? "" : "s")
                       : "whether there is room elsewhere is not known: the nodes and pods of the "
                         "cluster cannot be looked at";
-        struct why_link *l = why_link_new(m, BLOCKER_FORBIDDEN, kind_pod.name, "", text);
-        l->severity = SEVERITY_WARN; /* of the answer, not of the drain */
+        struct why_link *l =
+            why_unread_link(m, &kind_pod, text,
+                            m->w->fit ? MOVEOUT_UNREAD_HELP
+                                      : "give the permission to list nodes, pods and namespaces");
         why_link_pods(m, l, list.p, list.len);
-        why_link_remedy(m, l, WHY_RISK_NONE,
-                        m->w->fit ? MOVEOUT_UNREAD_HELP
-                                  : "give the permission to list nodes, pods and namespaces",
-                        NULL, NULL);
-        *vec_push(&m->links) = l;
     }
     vec_done(&list);
 }

@@ -226,8 +226,7 @@ static void what_is_needed_ends_it(void **state) {
         const char *path, *words;
         int code, exit;
     } cases[] = {
-        {"/api/v1/pods?", "cannot list pods: it is so", 403, EXIT_ACCESS},
-        {"/poddisruptionbudgets", "cannot list poddisruptionbudgets: it is so", 403, EXIT_ACCESS},
+        {"/api/v1/pods?", "cannot list pods: it is so", 500, EXIT_FAILED},
         {"/poddisruptionbudgets", "cannot list poddisruptionbudgets: it is so", 500, EXIT_FAILED},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -238,6 +237,31 @@ static void what_is_needed_ends_it(void **state) {
         f.code = cases[i].code;
         assert_int_equal(answer(&f, &why), cases[i].exit);
         assert_non_null(strstr(told(&f), cases[i].words));
+        end(&f);
+    }
+}
+
+/* Who may not list them is told what that leaves open: nothing is well then. */
+static void who_may_not_list_is_told_the_rest(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *resource;
+        bool pods;
+    } cases[] = {{"/api/v1/pods?", "pods", false},
+                 {"/poddisruptionbudgets", "poddisruptionbudgets", true}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture f;
+        struct why why;
+        start(&f);
+        f.refused = cases[i].path;
+        f.code = 403;
+        assert_int_equal(answer(&f, &why), 0);
+        assert_int_equal(why.links[0]->code, BLOCKER_FORBIDDEN);
+        assert_true(why.links[0]->blocks);
+        assert_int_not_equal(why.state, WHY_FREE);
+        assert_int_equal(why.no_pods, !cases[i].pods);
+        assert_string_equal(why.unread[0], cases[i].resource);
+        assert_string_equal(told(&f), "");
         end(&f);
     }
 }
@@ -303,6 +327,7 @@ int main(void) {
         cmocka_unit_test(what_has_been_read_is_not_read_again),
         cmocka_unit_test(what_is_not_needed_may_be_refused),
         cmocka_unit_test(what_is_needed_ends_it),
+        cmocka_unit_test(who_may_not_list_is_told_the_rest),
         cmocka_unit_test(looking_for_a_target),
         cmocka_unit_test(lists_for_suggestions),
         cmocka_unit_test(nobody_is_there),
