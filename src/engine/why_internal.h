@@ -143,8 +143,9 @@ unsigned why_add_troubles(struct making *m, struct why_link *to, const struct po
 
 /* --- why_volume.c --- */
 
-/* Adds a link when volumes are attached to the cordoned node that none of its pods uses. */
-void why_look_at_volumes(struct making *m, const struct pod *const *pods, size_t n);
+/* Adds a link when volumes are attached to the node that none of its pods uses, and that do not get
+ * off it: a drain waits for them at its end. True: there is one. */
+bool why_look_at_volumes(struct making *m, const struct pod *const *pods, size_t n);
 /* Adds causes for volumes of this pod that are attached to other nodes, and what helps. */
 void why_add_attached(struct making *m, struct why_link *l, struct why_link *helped,
                       const struct pod *pod);
@@ -161,6 +162,7 @@ enum why_stage {
  * or is against the operation once it is drained. NULL: nothing. */
 struct why_gates {
     const struct check_finding *begin, *end;
+    bool volume; /* the same of volumes that do not get off the node */
 };
 #define WHY_AT_THE_END "when its pods are gone the drain waits" /* as a plan says it */
 /* Adds links for what is in the way of the node. */

@@ -275,6 +275,8 @@ static void say_future(struct making *m, const struct why_counts *c, const struc
     }
     if (gates->end)
         str_addf(out, "; at its end it would wait for %s", gates->end->check->title);
+    else if (gates->volume && !m->node->unschedulable)
+        str_add(out, "; at its end it would wait for a volume that is still attached");
 }
 
 static enum why_stage stage_of(const struct making *m, const struct why_counts *c) {
@@ -331,12 +333,13 @@ static void look_at_node(struct making *m) {
         qsort(list, n, sizeof *list, pod_compare);
     look_at_health(m);
     why_look_at_pods(m, list, n, &counts);
-    if (!m->out->no_pods) /* else every volume would look like one that nobody uses */
-        why_look_at_volumes(m, list, n);
+    /* Without the pods every volume would look like one that nobody uses. */
+    bool volume = !m->out->no_pods && why_look_at_volumes(m, list, n);
     if (m->w->room && !m->out->draining)
         why_look_for_room(m, list, n, &counts);
     enum why_stage stage = stage_of(m, &counts);
     struct why_gates gates = why_look_at_checks(m, stage);
+    gates.volume = volume;
     look_at_unread(m, &counts, stage);
     look_at_events(m);
     summarize(m, &counts, stage, &gates);

@@ -8,21 +8,24 @@ static const struct pv *look_up(void *arg, const char *name) {
     return why_look(arg, &kind_pv, NULL, name, NULL);
 }
 
-void why_look_at_volumes(struct making *m, const struct pod *const *pods, size_t n) {
+bool why_look_at_volumes(struct making *m, const struct pod *const *pods, size_t n) {
     struct attached left = {0};
     const struct object *obj;
-    /* Of a node in service this is nobody's business. */
-    if (!m->node->unschedulable || !why_has(m, &(struct why_want){.what = WHY_WANT_ATTACHMENTS}))
-        return;
+    if (!why_has(m, &(struct why_want){.what = WHY_WANT_ATTACHMENTS}))
+        return false;
     for (uint32_t i = 0; (obj = store_next(m->w->attachments, &i));) {
         const struct volume_attachment *va = (const struct volume_attachment *)obj;
-        if (str_same(va->node_name, m->node->meta.name))
+        /* Of a node in service, what was only just left by its pod is nobody's business. */
+        if (str_same(va->node_name, m->node->meta.name) &&
+            attached_is_stuck(va, m->node, m->w->now))
             attached_add(&left, va, pods, n, look_up, m);
     }
     const struct volume_attachment *first = left.first;
     if (!first)
-        return;
+        return false;
     _cleanup_str_ struct str text = STR_INIT;
+    if (!m->node->unschedulable)
+        str_add(&text, WHY_AT_THE_END ": ");
     attached_explain(&left, &text);
     struct why_link *l = why_link_new(m, BLOCKER_VOLUME_ATTACHED, kind_pv.name, strna(first->pv),
                                       why_text(m, &text));
@@ -31,6 +34,7 @@ void why_look_at_volumes(struct making *m, const struct pod *const *pods, size_t
     remedy_attached(m->arena, first, m->node->meta.name, &remedies);
     why_use_remedies(m, l, &remedies);
     *vec_push(&m->links) = l;
+    return true;
 }
 
 /* The volume of one of the pod's claims that is attached to another node, or NULL. */

@@ -36,7 +36,6 @@ static void a_node_without_troubles(void **state) {
     assert_null(strstr(str_get(&s->asked), "budget-pods"));
     assert_null(strstr(str_get(&s->asked), "room"));
     assert_null(strstr(str_get(&s->asked), "events"));
-    assert_null(strstr(str_get(&s->asked), "attachments"));
 }
 
 /* The worst decides what would become of a drain. */

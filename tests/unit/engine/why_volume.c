@@ -68,13 +68,31 @@ static void volumes_that_are_used_are_not(void **state) {
         assert_int_not_equal(why->links[i]->code, BLOCKER_VOLUME_ATTACHED);
 }
 
-static void a_node_in_service_is_not_asked_about(void **state) {
+/* As a plan says it of the node. */
+static void a_drain_would_wait_for_them_at_its_end(void **state) {
     struct scene *s = *state;
     scene_node(s, "n1");
     pv(s, "pv1", "c1");
     attached(s, "va1", "pv1", "n1", "");
-    assert_int_equal(scene_why(s, "n1")->n_links, 0);
-    assert_null(strstr(str_get(&s->asked), "attachments"));
+    const struct why *why = scene_why(s, "n1");
+    assert_string_equal(why->summary, "a drain has nothing to move; at its end it would wait for a "
+                                      "volume that is still attached");
+    assert_contains(link_of(why, BLOCKER_VOLUME_ATTACHED)->text,
+                    "when its pods are gone the drain waits: 1 volume is still attached");
+    assert_int_equal(why->state, WHY_WAITS);
+}
+
+/* Of a node in service: it may well be detached before a drain comes to its end. */
+static void what_was_only_just_left_is_nobodys_business(void **state) {
+    struct scene *s = *state;
+    scene_node(s, "n1");
+    pv(s, "pv1", "c1");
+    scene_add(s, &kind_volume_attachment,
+              "{'metadata':{'name':'va1'},'spec':{'nodeName':'n1','source':{"
+              "'persistentVolumeName':'pv1'}},'status':{'attached':true}}");
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 0);
+    assert_int_equal(why->state, WHY_FREE);
 }
 
 static void a_pod_waits_for_a_volume_of_another_node(void **state) {
@@ -100,7 +118,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(volumes_that_nobody_uses_are_in_the_way),
         SCENE_TEST(volumes_that_are_used_are_not),
-        SCENE_TEST(a_node_in_service_is_not_asked_about),
+        SCENE_TEST(a_drain_would_wait_for_them_at_its_end),
+        SCENE_TEST(what_was_only_just_left_is_nobodys_business),
         SCENE_TEST(a_pod_waits_for_a_volume_of_another_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
