@@ -262,6 +262,9 @@ void room_close(struct room *r, const char *node);
 void room_open(struct room *r, const char *node);
 /* A pod has left a node that is open. */
 void room_freed(struct room *r);
+/* Pods that are leaving nodes that are not the plan's, and have not left yet, in a play in which
+ * chance has it so. */
+size_t room_leaving(const struct room *r, const struct pod *const **out);
 /* A successor of this pod is made, or tried again: the node that it goes to, NULL when there is
  * none, "" when that cannot be judged. `*copy` is its number, 0 before the first time. */
 const char *room_place(struct room *r, const struct pod *pod, bool same_name, unsigned *copy);

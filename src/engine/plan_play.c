@@ -24,6 +24,7 @@ enum what {
     POD_COUNTS, /* its successor is ready for so long that its StatefulSet goes on */
     MEMBER,     /* so is a pod of the StatefulSet of that number, which was just starting */
     CORDONED,   /* the node of that number is, and known to be */
+    OTHER_GONE, /* the pod of that number of room_leaving() */
 };
 
 struct happening {
@@ -796,6 +797,15 @@ static void pod_back(struct play *p, unsigned i) {
     use_budget(p, b);
 }
 
+/* It was leaving a node that is not the plan's. */
+static void other_gone(struct play *p, unsigned i) {
+    const struct pod *const *leaving;
+    room_leaving(p->g->room, &leaving);
+    room_gone(p->g->room, leaving[i], 0);
+    room_freed(p->g->room);
+    try_pending(p);
+}
+
 static void happen(struct play *p, const struct happening *h) {
     switch (h->what) {
     case POD_GONE:
@@ -836,6 +846,9 @@ static void happen(struct play *p, const struct happening *h) {
         break;
     case CORDONED:
         cordoned(p, &p->g->nodes.p[h->pod]);
+        break;
+    case OTHER_GONE:
+        other_gone(p, h->pod);
         break;
     }
 }
@@ -886,6 +899,11 @@ static void play_leaving(struct play *p) {
         int64_t at = any ? prng_range(g->chance, 0, pod->leaves_at + 1) : pod->leaves_at;
         later(p, at, POD_GONE, (unsigned)i);
     }
+    const struct pod *const *others = NULL;
+    size_t n = g->room ? room_leaving(g->room, &others) : 0;
+    for (size_t i = 0; i < n; i++)
+        later(p, prng_range(g->chance, 0, MAX_OF(others[i]->meta.deleted - g->begun_at, 0) + 1),
+              OTHER_GONE, (unsigned)i);
 }
 
 int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {

@@ -5,6 +5,7 @@
 #include "engine/fit_lack.h"
 #include "engine/moveout.h"
 #include "engine/plan_internal.h"
+#include "engine/podrole.h"
 
 /* Up to so many questions, each of them about every node, places are looked for as the scheduler
  * does; beyond that the first that fits is taken. */
@@ -37,9 +38,10 @@ struct room {
     struct fit *fit;
     struct moveout_stores stores; /* pods are not of them: some are leaving */
     struct htab refused;
-    VEC(struct copy *) copies; /* number 1 is the first */
-    unsigned opened;           /* how often a node was, or has become emptier */
-    unsigned helped;           /* templates for which all nodes were asked what they lack */
+    VEC(struct copy *) copies;       /* number 1 is the first */
+    VEC(const struct pod *) leaving; /* nodes that nobody drains, and still there */
+    unsigned opened;                 /* how often a node was, or has become emptier */
+    unsigned helped;                 /* templates for which all nodes were asked what they lack */
     bool careful;
     uint32_t codes;         /* of the last question that nothing fitted */
     int32_t least_priority; /* of all pods: who has more may push one of them aside */
@@ -70,14 +72,28 @@ static struct refused key_of(const struct pod *pod) {
 /* --- the picture --- */
 
 /* Those that are leaving other nodes by themselves make room there soon; on the plan's nodes they
- * are played. */
-static void put_pods(const struct planning *g, struct fit *fit) {
+ * are played. Whether soon is before others come is chance. */
+static void put_pods(struct room *r) {
+    const struct planning *g = r->g;
     const struct object *obj;
     for (uint32_t i = 0; (obj = store_next(g->in->cluster->pods, &i));) {
         const struct pod *pod = (const struct pod *)obj;
         if (!moveout_leaves(pod, g->begun_at) || plan_node_find(g, strna(pod->node_name)))
-            fit_put_pod(fit, pod);
+            fit_put_pod(r->fit, pod);
+        else if (g->chance && !g->timed)
+            *vec_push(&r->leaving) = pod;
     }
+    if (!r->leaving.len || prng_range(g->chance, 0, 2))
+        r->leaving.len = 0;
+    if (r->leaving.len) /* where a store has them depends on chance of another sort */
+        qsort(r->leaving.p, r->leaving.len, sizeof *r->leaving.p, pod_compare);
+    for (size_t i = 0; i < r->leaving.len; i++)
+        fit_put_pod(r->fit, r->leaving.p[i]);
+}
+
+size_t room_leaving(const struct room *r, const struct pod *const **out) {
+    *out = r->leaving.p;
+    return r->leaving.len;
 }
 
 struct room *room_new(const struct planning *g) {
@@ -97,7 +113,7 @@ struct room *room_new(const struct planning *g) {
                                 .csi_nodes = g->in->csi_nodes,
                                 .attachments = c->attachments_known ? c->attachments : NULL};
     moveout_fill(r->fit, &r->stores);
-    put_pods(g, r->fit);
+    put_pods(r);
     r->least_priority = moveout_least_priority(c->pods);
     return r;
 }
@@ -118,6 +134,7 @@ void room_free(struct room *r) {
     for (size_t i = 0; i < r->copies.len; i++)
         copy_free(r, r->copies.p[i]);
     vec_done(&r->copies);
+    vec_done(&r->leaving);
     free(r);
 }
 

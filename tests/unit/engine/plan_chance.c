@@ -109,6 +109,26 @@ static void with_room_nothing_is_chance(void **state) {
     assert_int_equal(f->plan.better_limit, 0);
 }
 
+/* Somebody leaves the only other node by himself, some time: what was evicted by then waits for the
+ * place, and who gets it does not go by who was first. */
+static void a_place_that_is_free_soon_is_not_free_yet(void **state) {
+    struct plan_site *f = *state;
+    char when[TIMEFMT_LEN];
+    nodes(f, 2);
+    node(f, "w2", 1);
+    dw_pod(&f->w, "a0", "w0", "{}");
+    dw_pod(&f->w, "b0", "w1", "{'metadata':{'labels':{'app':'b'}}}");
+    f->w.opts.parallel = 1;
+    dw_pod(&f->w, "old", "w2", "{'metadata':{'labels':{'app':'old'},'deletionTimestamp':'%s'}}",
+           time_format(f->w.now.wall + SEC(600), false, when));
+    make(f, "w0", "w1", NULL);
+    assert_int_not_equal(f->plan.makespan, PLAN_NO_TIME); /* no budget keeps them */
+    assert_verdict(f, "b0", PLAN_HOMELESS);
+    assert_says(f, "b0", "is chance");
+    assert_verdict(f, "a0", PLAN_HOMELESS);
+    assert_says(f, "a0", "is chance");
+}
+
 /* It is all the same which pod of a node is first: the node is not drained. */
 static void what_never_gets_through_is_certain(void **state) {
     struct plan_site *f = *state;
@@ -171,6 +191,7 @@ int main(void) {
         PLAN_TEST(a_better_limit_is_adopted),
         PLAN_TEST(what_else_is_tried_changes_nothing),
         PLAN_TEST(with_room_nothing_is_chance),
+        PLAN_TEST(a_place_that_is_free_soon_is_not_free_yet),
         PLAN_TEST(what_never_gets_through_is_certain),
         PLAN_TEST(the_same_input_has_the_same_plan),
         PLAN_TEST(a_large_cluster_is_not_tried),
