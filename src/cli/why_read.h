@@ -31,8 +31,8 @@ void why_reader_init(struct why_reader *r, struct session *s);
 void why_reader_done(struct why_reader *r);
 
 /* Reads what was asked for since the last time. 0, or the exit code after having said why: when the
- * server is not there, or fails to list what there is no answer without (the pods of the target, the
- * budgets). What else cannot be read, and what may not be, is the engine's to name. */
+ * server is not there, or fails to list what there is no answer without (the pods of the target,
+ * the budgets). What else cannot be read, and what may not be, is the engine's to name. */
 int why_reader_read(struct why_reader *r);
 
 /* --- for whoever looks for a target --- */
