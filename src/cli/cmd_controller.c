@@ -12,6 +12,7 @@
 #include "base/timefmt.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "cli/drain_flags.h"
 #include "cli/session.h"
 #include "cli/verb.h"
 #include "controller/controller.h"
@@ -34,6 +35,7 @@ struct controller_cli_opts {
     bool names;
     int log_form;
     bool commands, hooks;
+    double eviction_rate;
 };
 
 struct app_ids {
@@ -151,6 +153,7 @@ static int run_with(struct run *r, const struct controller_cli_opts *o, struct e
                                       .record_max = (int64_t)o->record_max << 20,
                                       .commands = o->commands,
                                       .hooks = o->hooks,
+                                      .rate = o->eviction_rate,
                                       .log = &r->cli->log,
                                       .seed = random},
             &r->controller, err);
@@ -307,6 +310,13 @@ static const struct option_group own_options = {
          .help =
              "Form of the lines on standard error: text, or json with a line for each (default: "
              "text)"},
+        {.name = "eviction-rate",
+         .kind = OPTION_PARSED,
+         .offset = FIELD(eviction_rate),
+         .arg = "N",
+         .initial = "20",
+         .parse = drain_rate_parse,
+         .help = "Evictions a second, all nodes of all policies together; 0 is no limit"},
         {.name = "audit-log",
          .kind = OPTION_STRING,
          .offset = FIELD(audit),

@@ -46,7 +46,7 @@ static int parse_chunk(const char *text, struct arena *arena, void *field, struc
     return 0;
 }
 
-static int parse_rate(const char *text, struct arena *arena, void *field, struct err *err) {
+int drain_rate_parse(const char *text, struct arena *arena, void *field, struct err *err) {
     char *end;
     (void)arena;
     errno = 0;
@@ -200,7 +200,7 @@ const struct option_group drain_own_options = {
          .arg = "N",
          .initial = "20",
          .env = "SLIPWAY_EVICTION_RATE",
-         .parse = parse_rate,
+         .parse = drain_rate_parse,
          .help = "Evictions a second, all nodes together; 0 is no limit"},
         {.name = "rules",
          .kind = OPTION_STRING,

@@ -30,6 +30,9 @@ struct drain_flags {
     int progress; /* enum progress and one; 0: not given */
 };
 
+/* Of an option: evictions a second, a double. */
+int drain_rate_parse(const char *text, struct arena *arena, void *field, struct err *err);
+
 /* The names that --skip-check takes, up to NULL: those of the checks, and "all". */
 extern const char *const drain_check_words[];
 

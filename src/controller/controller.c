@@ -551,6 +551,7 @@ static void make_core(struct controller *c) {
                                            .checks = on_checks_wanted,
                                            .no_commands = !c->opts.commands,
                                            .no_hooks = !c->opts.hooks,
+                                           .rate = c->opts.rate,
                                            .arg = c});
 }
 
@@ -566,6 +567,7 @@ static int make_recorder(struct controller *c, struct err *err) {
                                                 .seed = c->opts.seed,
                                                 .no_commands = !c->opts.commands,
                                                 .no_hooks = !c->opts.hooks,
+                                                .rate = c->opts.rate,
                                                 .loop = c->client->loop,
                                                 .log = c->opts.log,
                                                 .retell = retell_checks,

@@ -32,6 +32,7 @@ struct controller_opts {
     const char *record;   /* file of the flight recorder (controller/recorder.h); NULL: none */
     int64_t record_max;   /* bytes */
     bool commands, hooks; /* Maintenances may have them run, or called: see operate.h */
+    double rate;          /* evictions a second; 0: no limit */
     /* Answers to controller_ask(): a status and a text; NULL: FleetLock has a listener only. */
     void (*reply)(void *arg, uint64_t ticket, enum fleetlock_kind kind, int status);
     void *arg;

@@ -32,6 +32,7 @@ struct core {
     char *blind;           /* why the stores may show an old picture; NULL: they do not */
     bool policies_changed; /* or the records of slots */
     VEC(char *) watched;   /* nodes whose pods were said to be, when last asked */
+    size_t steps;          /* since it began anew */
     char *deposed;         /* why, to be told when nothing is under way any more */
     core_listen_fn *listen;
     void *listen_arg;
@@ -248,9 +249,10 @@ bool core_look(struct core *c) {
 void core_step(struct core *c, struct now now, struct actions *out) {
     size_t from = out->list.len;
     tell(c, &(struct core_event){.what = CORE_STEP, .now = now});
-    for (size_t i = 0; i < policies_len(c->policies); i++)
-        if (keeper_at(c, i) && keeper_next(keeper_at(c, i)) <= now.mono)
-            keeper_step(keeper_at(c, i), now, out);
+    /* Another one is the first each time: they share the rate of evictions. */
+    for (size_t n = policies_len(c->policies), i = 0, at = c->steps++; i < n; i++, at++)
+        if (keeper_at(c, at % n) && keeper_next(keeper_at(c, at % n)) <= now.mono)
+            keeper_step(keeper_at(c, at % n), now, out);
     policies_say(c->policies);
     if (rollouts_may(c) && rollouts_next(c->rollouts) <= now.mono)
         rollouts_step(c->rollouts, now, out);
@@ -439,6 +441,7 @@ static void make_policies(struct core *c) {
         .cluster = &c->cluster,
         .maps = c->stores.maps,
         .policies = c->stores.policies,
+        .rate = c->opts.rate,
         .log = c->opts.log,
         .replaced = on_replaced,
         .arg = c,
@@ -456,6 +459,7 @@ static void forget(struct core *c) {
     forget_watched(c);
     free(c->deposed);
     c->deposed = NULL;
+    c->steps = 0;
 }
 
 struct core *core_new(const struct core_opts *opts) {

@@ -35,6 +35,7 @@ struct core_opts {
     const struct check_world *(*checks)(void *arg);
     /* Whether Maintenances that need them are denied: controller/operate.h. */
     bool no_commands, no_hooks;
+    double rate; /* evictions a second, of all policies together; 0: no limit */
     /* Whether a drain of that node may begin. */
     bool (*watched)(void *arg, const char *node);
     void *arg;

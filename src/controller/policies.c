@@ -31,11 +31,13 @@ struct policies {
     bool leads;
     int32_t fence;
     uint64_t seeds;
+    struct tokens tokens; /* of the evictions of all of them */
 };
 
 struct policies *policies_new(const struct policies_opts *opts) {
     struct policies *p = xnew(struct policies);
     p->opts = *opts;
+    p->tokens.rate = opts->rate;
     return p;
 }
 
@@ -77,6 +79,7 @@ static void keep(struct policies *p, struct kept *k) {
     if (!r->checks)
         opts.checks = NULL;
     policy_drain_opts(r, &opts.drain);
+    opts.drain.tokens = &p->tokens;
     opts.seed += ++p->seeds;
     opts.drain.seed = opts.seed;
     k->pub.keeper = keeper_new(&opts, p->opts.cluster, p->opts.maps);
@@ -104,6 +107,7 @@ void policies_reset(struct policies *p) {
         remove_at(p, p->list.len - 1);
     p->leads = false;
     p->seeds = 0;
+    p->tokens = (struct tokens){.rate = p->opts.rate};
 }
 
 static struct kept *add(struct policies *p, const char *name) {

@@ -15,6 +15,7 @@ struct policies_opts {
     struct keeper_opts keeper; /* of all of them, as far as no Policy says it */
     struct cluster *cluster;
     struct store *maps, *policies;
+    double rate; /* evictions a second, of all policies together; 0: no limit */
     const struct log *log;
     /* This keeper is about to be replaced: who waits for its replies asks again. */
     void (*replaced)(void *arg, const struct keeper *k);

@@ -100,6 +100,7 @@ static void begin(struct recorder *r) {
                                                     .seed = r->opts.seed,
                                                     .no_commands = r->opts.no_commands,
                                                     .no_hooks = r->opts.no_hooks,
+                                                    .rate = r->opts.rate,
                                                     .actions = core_cluster(r->core)->actions});
     for (size_t i = 0; i < n; i++)
         store_retell(all[i], on_store, r);

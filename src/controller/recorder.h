@@ -26,6 +26,7 @@ struct recorder_opts {
     const char *build, *identity, *ns;
     uint64_t seed;
     bool no_commands, no_hooks; /* of the core */
+    double rate;                /* the same */
     struct loop *loop;
     const struct log *log;
     /* Has the core told again of what the checks go by (core_check_store(), core_check_input()),

@@ -490,6 +490,7 @@ static int begin(struct replay *r, struct err *err) {
                                            .seed = r->head.seed,
                                            .no_commands = r->head.no_commands,
                                            .no_hooks = r->head.no_hooks,
+                                           .rate = r->head.rate,
                                            .note = on_note,
                                            .drain_note = on_drain_note,
                                            .rollout_note = on_rollout_note,

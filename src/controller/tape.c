@@ -56,6 +56,7 @@ static const struct field line_fields[] = {
     L("fence", 42, I32, fence),
     L("yes", 43, BOOL, yes),
     L("source", 44, STR, source),
+    L("evictionRate", 45, STR, rate),
 };
 #undef L
 const struct type type_tape_line = {
@@ -203,12 +204,14 @@ static const char *const refusals[2][2] = {{NULL, "no hooks"},
 
 void tape_write_head(struct str *out, const struct tape_head *head) {
     _cleanup_free_ char *seed = xasprintf("%016llx", (unsigned long long)head->seed);
+    _cleanup_free_ char *rate = head->rate > 0 ? xasprintf("%.17g", head->rate) : NULL;
     tape_print(out, &(struct tape_line){.in = whats[CORE_BEGIN],
                                         .format = TAPE_FORMAT,
                                         .build = head->build,
                                         .identity = head->identity,
                                         .ns = head->ns,
                                         .seed = seed,
+                                        .rate = rate,
                                         .actions = (int64_t)head->actions,
                                         .text = refusals[head->no_commands][head->no_hooks],
                                         .retry_after = ABSENT64,
@@ -379,23 +382,27 @@ void tape_release(struct codec *codec, struct tape_read *r) {
     *r = (struct tape_read){0};
 }
 
+/* Those that are played. */
+static const char *const formats[] = {TAPE_FORMAT, "slipway.record/1.2", "slipway.record/1.1",
+                                      TAPE_FORMAT_FIRST};
+
 int tape_head(const struct tape_read *r, struct tape_head *out, struct err *err) {
     const struct tape_line *l = &r->line;
-    char *end = NULL;
-    bool older = str_same(l->format, TAPE_FORMAT_OLDER);
-    bool known = older || str_same(l->format, TAPE_FORMAT_OLD) || str_same(l->format, TAPE_FORMAT);
-    if (r->what != CORE_BEGIN || !known)
+    char none[] = "", *end = NULL, *rated = none;
+    if (r->what != CORE_BEGIN || find(formats, ARRAY_LEN(formats), l->format) < 0)
         return err_set(err, EINVAL, "this is no recording (%s) of a controller", TAPE_FORMAT);
     errno = 0;
     uint64_t seed = strtoull(strna(l->seed), &end, 16);
-    if (str_empty(l->seed) || *end || errno || l->actions < 0)
+    double rate = str_empty(l->rate) ? 0 : strtod(l->rate, &rated);
+    if (str_empty(l->seed) || *end || *rated || errno || l->actions < 0 || !(rate >= 0))
         return err_set(err, EINVAL, "the beginning of the recording is damaged");
     *out = (struct tape_head){.build = strna(l->build),
                               .identity = strna(l->identity),
                               .ns = strna(l->ns),
                               .seed = seed,
                               .actions = (uint64_t)l->actions,
-                              .unchecked = older,
+                              .unchecked = streq(l->format, TAPE_FORMAT_FIRST),
+                              .rate = rate,
                               .no_commands = strstr(strna(l->text), refusals[1][0]),
                               .no_hooks = strstr(strna(l->text), refusals[0][1])};
     return 0;

@@ -17,15 +17,14 @@
 
 /* With 1.1 came what the checks go by, with 1.2 whether the picture of the cluster may be old; the
  * older ones are read as well, and have none of it. */
-#define TAPE_FORMAT       "slipway.record/1.2"
-#define TAPE_FORMAT_OLD   "slipway.record/1.1"
-#define TAPE_FORMAT_OLDER "slipway.record/1.0"
+#define TAPE_FORMAT       "slipway.record/1.3"
+#define TAPE_FORMAT_FIRST "slipway.record/1.0"
 
 /* A line, but for its object. Texts are entries of the pool, or whoever's who prints it. */
 struct tape_line {
     const char *in, *out; /* one of both */
     /* of the beginning */
-    const char *format, *build, *identity, *seed;
+    const char *format, *build, *identity, *seed, *rate;
     int64_t actions;
     /* of the others */
     int64_t mono, wall, id;
@@ -45,6 +44,7 @@ struct tape_head {
     const char *build, *identity, *ns;
     uint64_t seed, actions;
     bool no_commands, no_hooks; /* see struct core_opts */
+    double rate;                /* the same; one that says none had none */
     bool unchecked;             /* what the checks went by is not in it; read only */
 };
 void tape_write_head(struct str *out, const struct tape_head *head);

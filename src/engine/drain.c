@@ -134,7 +134,8 @@ struct drain *drain_new(const struct drain_opts *opts, struct cluster *cluster,
     d->random.state = opts->seed;
     if (opts->skew > SEC(SKEW_MIN) || opts->skew < -SEC(SKEW_MIN))
         d->skew = opts->skew;
-    d->tokens = -1; /* full at the first step */
+    d->own_tokens.rate = opts->rate;
+    d->tokens = opts->tokens ? opts->tokens : &d->own_tokens;
     d->any_dirty = d->room = d->checks_stale = true;
     if (!opts->rules)
         d->opts.rules = d->own_rules = rules_new();

@@ -22,6 +22,7 @@
 #include "engine/cluster.h"
 #include "engine/cordon.h"
 #include "engine/rules.h"
+#include "engine/tokens.h"
 
 enum dry_run { DRY_RUN_NONE, DRY_RUN_CLIENT, DRY_RUN_SERVER };
 
@@ -54,6 +55,7 @@ struct drain_opts {
     bool avoid_next;              /* nodes whose turn is still to come are marked: next_mark.h */
     bool in_order;                /* nodes begin in the order of their names, as a plan has it */
     double rate;                  /* evictions a second, all nodes together; 0: no limit */
+    struct tokens *tokens;        /* instead: shared with other drains, whom it outlives; or NULL */
     int64_t detach_timeout;       /* microseconds to wait for volumes; 0: as long as the drain */
     bool surge;                   /* one replica more of Deployments that have one */
     bool wait_rescheduled;        /* a node is done when the owners of its pods are well again */

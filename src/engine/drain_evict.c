@@ -41,25 +41,14 @@ static enum how how_now(struct drain *d, struct dpod *p) {
 
 /* The bucket: one token a request. */
 static bool take_token(struct drain *d) {
-    double rate = d->opts.rate;
+    int64_t next;
     /* What is decided is sent at once, never queued: somebody may stop us. An answer wakes us. */
     if (d->asking >= ASKING_MAX)
         return false;
-    if (rate <= 0)
+    if (tokens_take(d->tokens, d->now.mono, &next))
         return true;
-    double full = MAX_OF(rate, 1.0);
-    if (d->tokens < 0)
-        d->tokens = full;
-    else
-        d->tokens += (double)(d->now.mono - d->tokens_at) / USEC_PER_SEC * rate;
-    d->tokens = MIN_OF(d->tokens, full);
-    d->tokens_at = d->now.mono;
-    if (d->tokens < 1) {
-        drain_wake(d, d->now.mono + (int64_t)((1 - d->tokens) / rate * USEC_PER_SEC) + 1);
-        return false;
-    }
-    d->tokens -= 1;
-    return true;
+    drain_wake(d, next);
+    return false;
 }
 
 static void send(struct drain *d, struct dpod *p) {

@@ -216,9 +216,8 @@ struct drain {
     struct actions *out;              /* the same */
     struct dnode *at;                 /* the node that is being looked at */
     int64_t next;
-    double tokens; /* of the bucket */
-    int64_t tokens_at;
-    int64_t throttled; /* monotonic: nothing is sent before */
+    struct tokens own_tokens, *tokens; /* the latter: by which it goes */
+    int64_t throttled;                 /* monotonic: nothing is sent before */
     char *stopped;
     bool any_dirty;
     bool told_skipped;             /* which checks are not asked */

@@ -140,6 +140,83 @@ static void restarted_it_begins_anew(void **state) {
     assert_non_null(keeper_drain(policies_at(core_policies(w->core), 0)->keeper));
 }
 
+/* --- the rate of evictions --- */
+
+/* A policy with a node that is being drained for a FleetLock client, and its pods. */
+static void draining(struct core_world *w, const char *policy, int pods) {
+    cw_put(w, core_stores(w->core)->policies,
+           "{'metadata':{'name':'%s','uid':'uid-%s','finalizers':['slipway.dev/policy']},'spec':{"
+           "'nodeSelector':{'matchLabels':{'pool':'%s'}},'fleetlock':{'groups':['default']}}}",
+           policy, policy, policy);
+    cw_put(
+        w, core_cluster(w->core)->nodes,
+        "{'metadata':{'name':'n-%s','uid':'u','labels':{'pool':'%s'},'annotations':{"
+        "'rebootmanager/status':'Rebooting','slipway.dev/"
+        "cordon':'{\\\"v\\\":1,\\\"before\\\":false,"
+        "\\\"holders\\\":[{\\\"id\\\":\\\"slot:" KW_NS
+        "/%s:1\\\",\\\"by\\\":\\\"fleetlock\\\",\\\"reason\\\":\\\"Reboot\\\","
+        "\\\"since\\\":\\\"2026-11-15T08:00:00Z\\\"}]}'}},'spec':{'unschedulable':true},'status':{"
+        "'nodeInfo':{'bootID':'b'},'conditions':[{'type':'Ready','status':'True'}]}}",
+        policy, policy, policy);
+    cw_put(w, core_stores(w->core)->maps,
+           "{'metadata':{'namespace':'" KW_NS "','name':'slipway-slots-%s','labels':{'" SLOTS_LABEL
+           "':'%s'}},'data':{'slots':'{\\\"v\\\":1,\\\"fence\\\":3,\\\"slots\\\":[{\\\"id\\\":"
+           "\\\"slot:" KW_NS "/%s:1\\\",\\\"node\\\":\\\"n-%s\\\",\\\"uid\\\":\\\"u\\\","
+           "\\\"operation\\\":\\\"Reboot\\\",\\\"by\\\":\\\"fleetlock\\\","
+           "\\\"state\\\":\\\"taken\\\",\\\"since\\\":\\\"2026-11-15T08:00:00Z\\\"}]}'}}",
+           policy, policy, policy, policy);
+    for (int i = 0; i < pods; i++)
+        cw_put(w, core_cluster(w->core)->pods,
+               "{'metadata':{'namespace':'default','name':'%s-%d','uid':'u-%s-%d'},'spec':{"
+               "'nodeName':'n-%s'},'status':{'phase':'Running'}}",
+               policy, i, policy, i, policy);
+}
+
+/* Answers what it reads. Evictions take their time: those are counted, by the policy. */
+static void serve(struct core_world *w, unsigned *evicted) {
+    for (int round = 0; round < 20; round++) {
+        cw_step(w);
+        struct actions asked = w->actions;
+        w->actions = (struct actions)ACTIONS_INIT;
+        for (size_t i = 0; i < asked.list.len; i++) {
+            const struct action *a = &asked.list.p[i];
+            const struct object *found = a->verb == ACTION_READ && a->kind == &kind_config_map
+                                             ? store_get(core_stores(w->core)->maps, a->ns, a->name)
+                                             : NULL;
+            if (a->verb == ACTION_EVICT)
+                evicted[*a->name - 'a']++;
+            else if (a->verb == ACTION_READ)
+                core_answer(w->core, a->id,
+                            &(struct answer){.outcome = found ? KUBE_OK : KUBE_NOT_FOUND,
+                                             .kind = a->kind,
+                                             .obj = found,
+                                             .retry_after = -1},
+                            w->now);
+        }
+        actions_done(&asked);
+    }
+}
+
+static void all_policies_share_the_rate_of_evictions(void **state) {
+    struct core_world *w = *state;
+    unsigned evicted[2] = {0};
+    w->watched = true;
+    draining(w, "a", 60);
+    draining(w, "b", 60);
+    cw_step(w);
+    core_lead(w->core, 3);
+    serve(w, evicted);
+    assert_int_equal(evicted[0] + evicted[1], 20); /* a second's worth, of both together */
+    for (int i = 0; i < 20; i++) {
+        w->now.mono += MSEC(50);
+        w->now.wall += MSEC(50);
+        serve(w, evicted);
+    }
+    assert_in_range(evicted[0] + evicted[1], 39, 40);
+    /* None of them takes all that comes. */
+    assert_true(evicted[0] >= 8 && evicted[1] >= 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CORE_TEST(without_policies_there_is_the_built_in_one),
@@ -149,6 +226,7 @@ int main(void) {
         CORE_TEST(who_leads_and_in_which_term),
         CORE_TEST(one_whose_picture_is_old),
         CORE_TEST(restarted_it_begins_anew),
+        CORE_TEST(all_policies_share_the_rate_of_evictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void it_begins_with_what_is_known(void **state) {
     cw_step(&f->w);
     end(f);
     _cleanup_free_ char *text = text_of(f->path);
-    assert_true(str_starts(text, "{\"in\":\"begin\",\"format\":\"slipway.record/1.2\""));
+    assert_true(str_starts(text, "{\"in\":\"begin\",\"format\":\"slipway.record/1.3\""));
     assert_non_null(strstr(text, "{\"in\":\"put\",\"kind\":\"nodes\",\"object\":"));
     assert_non_null(strstr(text, "{\"in\":\"lead\",\"fence\":3}\n{\"in\":\"look\"}\n{\"in\":"));
     assert_int_equal(stat(f->path, &st), 0);

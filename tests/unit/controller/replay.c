@@ -107,6 +107,7 @@ static char *record(struct fixture *f, int64_t time, int64_t max) {
                                    .identity = "first",
                                    .log = &f->s.log,
                                    .seed = 100,
+                                   .rate = 20,
                                    .record = f->path,
                                    .record_max = max};
     char *text = NULL;
@@ -430,7 +431,7 @@ static void an_older_recording_has_no_checks(void **state) {
     size_t line;
     gated(f, 64 << 20, &text);
     _cleanup_free_ char *unread = leave_out(text, "\"source\":");
-    _cleanup_free_ char *older = with(unread, "slipway.record/1.2", "slipway.record/1.0", &line);
+    _cleanup_free_ char *older = with(unread, "slipway.record/1.3", "slipway.record/1.0", &line);
     assert_int_equal(play(f, unread, NULL), 0);
     assert_true(f->unknown);
     assert_int_equal(play(f, older, NULL), 0);
@@ -438,7 +439,7 @@ static void an_older_recording_has_no_checks(void **state) {
     free(text);
 }
 
-#define HEAD "{\"in\":\"begin\",\"format\":\"slipway.record/1.2\",\"seed\":\"1\"}\n"
+#define HEAD "{\"in\":\"begin\",\"format\":\"slipway.record/1.3\",\"seed\":\"1\"}\n"
 
 static void what_cannot_be_played_is_an_error(void **state) {
     static const struct {

@@ -156,12 +156,14 @@ static void the_beginning(void **state) {
                                                  .ns = "default",
                                                  .seed = UINT64_MAX - 1,
                                                  .no_commands = true,
+                                                 .rate = 0.1,
                                                  .actions = 12});
     assert_int_equal(read_text(f, str_get(&f->out), &line, NULL), 0);
     assert_int_equal(tape_head(&line, &head, NULL), 0);
     assert_int_equal(head.seed, UINT64_MAX - 1);
     assert_int_equal(head.actions, 12);
     assert_true(head.no_commands && !head.no_hooks);
+    assert_true(head.rate == 0.1);
     assert_string_equal(head.identity, "me");
     assert_false(head.unchecked);
     tape_release(&f->codec, &line);
@@ -192,10 +194,16 @@ static void what_is_no_beginning(void **state) {
         "{\"in\":\"step\"}",
         "{\"in\":\"begin\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/9.0\",\"seed\":\"1\"}",
-        "{\"in\":\"begin\",\"format\":\"slipway.record/1.3\",\"seed\":\"1\"}",
+        "{\"in\":\"begin\",\"format\":\"slipway.record/1.4\",\"seed\":\"1\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/1.0\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/1.0\",\"seed\":\"xyz\"}",
         "{\"in\":\"begin\",\"format\":\"slipway.record/1.0\",\"seed\":\"1\",\"actions\":-1}",
+        "{\"in\":\"begin\",\"format\":\"slipway.record/"
+        "1.3\",\"seed\":\"1\",\"evictionRate\":\"-1\"}",
+        "{\"in\":\"begin\",\"format\":\"slipway.record/"
+        "1.3\",\"seed\":\"1\",\"evictionRate\":\"2x\"}",
+        "{\"in\":\"begin\",\"format\":\"slipway.record/"
+        "1.3\",\"seed\":\"1\",\"evictionRate\":\"nan\"}",
     };
     struct fixture *f = *state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {

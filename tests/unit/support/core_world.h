@@ -88,6 +88,7 @@ static inline void cw_init(struct core_world *w) {
     w->core = core_new(&(struct core_opts){.ns = KW_NS,
                                            .pool = w->pool,
                                            .seed = 7,
+                                           .rate = 20,
                                            .note = cw_note,
                                            .drain_note = cw_drain_note,
                                            .rollout_note = cw_rollout_note,
