@@ -39,14 +39,14 @@ static void set_phase(struct metrics *m, struct counts *n, const char *policy, c
 }
 
 /* The phase that is written in its Maintenance; NULL: it has none. */
-static const struct maintenance *object_of(const struct gauges_world *w, const struct slot *slot) {
-    const char *name = locks_maintenance(slot->by);
+static const struct maintenance *object_of(const struct gauges_world *w, const char *by) {
+    const char *name = locks_maintenance(by);
     return name ? (const struct maintenance *)store_get(w->maintenances, NULL, name) : NULL;
 }
 
 static void set_holder(struct metrics *m, const struct gauges_world *w, struct counts *n,
                        const struct policy_kept *p, const struct slot *slot) {
-    const struct maintenance *object = object_of(w, slot);
+    const struct maintenance *object = object_of(w, slot->by);
     const struct drain_blocker *b = keeper_blocker(p->keeper, slot->node);
     struct maint_seen seen = maint_seen(slot, cluster_node(w->cluster, slot->node));
     if (object)
@@ -58,10 +58,31 @@ static void set_holder(struct metrics *m, const struct gauges_world *w, struct c
     /* What it says itself counts when nobody else says something, and it needs somebody. */
     const struct own_blocker *own = object && !b ? object->blocker : NULL;
     enum blocker_code code = own ? blocker_find(strna(own->code)) : BLOCKER_CODES;
+    enum blocker_code gate = slot->wait.code ? blocker_find(slot->wait.code) : BLOCKER_CODES;
     if (b)
         set_blocked(m, n, p->name, slot->node, b->code, b->since);
+    else if (gate != BLOCKER_CODES)
+        set_blocked(m, n, p->name, slot->node, gate, slot->wait.since);
     else if (code != BLOCKER_CODES && !blocker_row(code)->clears_itself)
         set_blocked(m, n, p->name, slot->node, code, own->since);
+}
+
+/* One that waits for a slot: there may be none, a gate may be shut, or both. */
+static void set_wish(struct metrics *m, const struct gauges_world *w, struct counts *n,
+                     const struct policy_kept *p, const struct slot_wish *wish) {
+    const struct maintenance *object = object_of(w, wish->by);
+    const struct slot_wait *wait = wish->wait.code ? &wish->wait : NULL;
+    enum blocker_code full = keeper_wish_blocker(p->keeper, wish);
+    enum blocker_code gate = wait ? blocker_find(wait->code) : BLOCKER_CODES;
+    struct maint_seen seen = {wait ? MAINT_PENDING : MAINT_QUEUED,
+                              wait ? wait->since : wish->since};
+    if (object)
+        seen = (struct maint_seen){maint_phase_find(object->phase), object->since};
+    set_phase(m, n, p->name, wish->node, seen.phase, seen.since);
+    if (gate != BLOCKER_CODES)
+        set_blocked(m, n, p->name, wish->node, gate, wait->since);
+    if (full != BLOCKER_CODES && full != gate)
+        set_blocked(m, n, p->name, wish->node, full, wish->since);
 }
 
 static void set_idle(struct metrics *m, const struct gauges_world *w, struct counts *n,
@@ -113,13 +134,9 @@ static void set_policy(struct metrics *m, const struct gauges_world *w,
     set_groups(m, p, limit, s->list.len);
     for (size_t i = 0; i < s->list.len; i++)
         set_holder(m, w, &n, p, &s->list.p[i]);
-    for (size_t i = 0; i < s->waiting.len; i++) {
-        const struct slot_wish *wish = &s->waiting.p[i];
-        if (slots_holder(s, wish->node))
-            continue;
-        set_phase(m, &n, p->name, wish->node, MAINT_QUEUED, wish->since);
-        set_blocked(m, &n, p->name, wish->node, BLOCKER_MAX_UNAVAILABLE, wish->since);
-    }
+    for (size_t i = 0; i < s->waiting.len; i++)
+        if (!slots_holder(s, s->waiting.p[i].node))
+            set_wish(m, w, &n, p, &s->waiting.p[i]);
     keeper_each_said(p->keeper, set_said, m);
     set_idle(m, w, &n, p, s);
     METRIC_SET(m, METRIC_NODES, n.idle, p->name, "Idle");

@@ -45,7 +45,9 @@ const struct metric_row metric_rows[METRICS] = {
         {.name = OUR("node_blocked"),
          .type = EXPOSE_GAUGE,
          .labels = {"policy", "node", "code"},
-         .help = "Always 1: what a node waits for, with a code of docs/blockers.md."},
+         .help =
+             "Always 1: what a node waits for, with a code of docs/blockers.md; it may wait for "
+             "a slot and for a gate at once."},
     [METRIC_NODE_BLOCKED_START] = {.name = OUR("node_blocked_start_timestamp_seconds"),
                                    .type = EXPOSE_GAUGE,
                                    .labels = {"policy", "node", "code"},

@@ -234,6 +234,9 @@ const char *keeper_boot(const struct node *node);
 /* What a node that holds a slot waits for, the things first that need somebody's help; NULL: for
  * nothing, or this one does not lead. */
 const struct drain_blocker *keeper_blocker(const struct keeper *k, const char *node);
+/* Why one that waits gets no slot, whatever the gates say, which is in its wish; BLOCKER_CODES:
+ * there is one for it. */
+enum blocker_code keeper_wish_blocker(struct keeper *k, const struct slot_wish *wish);
 /* What the gates have said, the last time that they were asked, to each one that has not gone on
  * since; of one that does not lead there is none. */
 void keeper_each_said(const struct keeper *k, keeper_said_fn *fn, void *arg);

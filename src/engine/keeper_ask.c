@@ -113,10 +113,19 @@ static void add_others(struct keeper *k, const struct ticket *t, struct str *tex
         str_addf(text, ": none, and policy %s lets none out", k->opts.policy);
 }
 
+/* What it waits for when there is a slot: somebody has to see to it, and may begin now. */
+static void add_gate(const struct slot_wait *wait, struct str *text) {
+    enum blocker_code code = wait->code ? blocker_find(wait->code) : BLOCKER_CODES;
+    if (code != BLOCKER_CODES && !blocker_row(code)->clears_itself)
+        str_addf(text, "; and %s%s%s: %s", wait->code, *wait->object ? " " : "", wait->object,
+                 wait->message);
+}
+
 /* It begins as the seed's answer does, whatever the reason. */
 static bool say_full(struct keeper *k, const struct ticket *t) {
     _cleanup_str_ struct str text = STR_INIT, why = STR_INIT;
     const struct node *node = cluster_node(k->cluster, t->node);
+    const struct slot_wish *wish = slots_waits(&k->record.slots, t->node);
     str_add(&text, "other nodes rebooting");
     bool other = node && !keeper_is_counted_out(k, t->node) &&
                  !slots_holder(&k->record.slots, t->node) &&
@@ -125,6 +134,8 @@ static bool say_full(struct keeper *k, const struct ticket *t) {
         str_addf(&text, ": %s", str_get(&why));
     else
         add_others(k, t, &text);
+    if (wish)
+        add_gate(&wish->wait, &text);
     return reply(k, t, KEEPER_FULL, str_get(&text));
 }
 

@@ -201,3 +201,11 @@ bool keeper_upkeep_wait(struct keeper *k, const struct upkeep *u, const struct m
         return settles(k, f->slot, arena, out);
     return phase == MAINT_QUEUED && waits_for_slot(k, m, arena, out);
 }
+
+enum blocker_code keeper_wish_blocker(struct keeper *k, const struct slot_wish *wish) {
+    const struct node *node = cluster_node(k->cluster, wish->node);
+    _cleanup_str_ struct str text = STR_INIT;
+    if (k->stopped)
+        return BLOCKER_MANUAL_HOLD;
+    return node ? keeper_full(k, node, &text) : BLOCKER_CODES;
+}

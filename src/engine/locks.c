@@ -465,6 +465,27 @@ static const char *zone_text(const struct view_of_policy *v, const struct node *
                : NULL;
 }
 
+/* What it waits for beside that, or when that is over, as far as somebody has to see to it. */
+static const char *with_gate(const struct view_of_policy *v, struct lock_row *row,
+                             const char *why) {
+    const struct slot_wait *wait = &row->wish->wait;
+    if (!why) {
+        row->mood = gate_mood(wait);
+        return gate_text(v, wait);
+    }
+    return gate_mood(wait) == LOCK_STUCK
+               ? arena_printf(v->arena, "%s; and %s", why, gate_text(v, wait))
+               : why;
+}
+
+static const char *unguarded_text(const struct view_of_policy *v, struct lock_row *row) {
+    row->mood = LOCK_STUCK;
+    return arena_printf(v->arena,
+                        "policy %s has no finalizer, without which nobody gets a slot of it: the "
+                        "log of the controller that leads says why",
+                        v->policy->name);
+}
+
 static void look_at_wish(const struct view_of_policy *v, struct lock_row *row) {
     const struct node *node = node_of(v, row->node);
     const struct slot *own = slots_holder(v->slots, row->node);
@@ -488,21 +509,16 @@ static void look_at_wish(const struct view_of_policy *v, struct lock_row *row) {
                            elsewhere(v, row->wish->node));
     if (!why && v->stopped)
         why = "everything is paused: nobody gets a slot";
+    if (!why && v->unguarded)
+        why = unguarded_text(v, row);
     if (!why)
         why = full_text(v, node);
     if (!why)
         why = control_plane_text(v, node);
     if (!why)
         why = zone_text(v, node);
-    if (!why && row->wish->wait.code) {
-        why = gate_text(v, &row->wish->wait);
-        row->mood = gate_mood(&row->wish->wait);
-    }
-    if (!why && v->unguarded)
-        why = arena_printf(v->arena,
-                           "policy %s has no finalizer, without which nobody gets a slot of it: "
-                           "the log of the controller that leads says why",
-                           v->policy->name);
+    if (row->wish->wait.code && node)
+        why = with_gate(v, row, why);
     if (why && !locks_maintenance(row->wish->by) &&
         v->w->now > row->wish->asked + KEEPER_FORGET / 2)
         why = arena_printf(v->arena, "%s; it last asked at %s, and is forgotten at %s", why,

@@ -13,6 +13,7 @@ from drain_objects import daemon_set
 from exposition import Exposition
 from fleetlock_client import Machine
 from objects import pod
+from test_fleetlock import kubevirt, virtual_machine
 from test_maintenance import Yard
 
 OPEN = "application/openmetrics-text"
@@ -79,6 +80,32 @@ def test_metrics(ctx: Context) -> None:
     ctx.wait_for(lambda: post.metrics().sample("slipway_operations_total", operation="Reboot", outcome="complete") == 1, 60,
                  "the reboot to be counted")
     assert post.metrics().all("slipway_node_phase", node=first.name) == []
+
+
+@limit(600)
+def test_metrics_of_a_gate(ctx: Context) -> None:
+    """A client waits for what a check says, and for no slot; then for both."""
+    post = Post(ctx, 2)
+    first, second = post.machines
+    kubevirt(ctx, post)
+    virtual_machine(ctx, post, first.name)
+    post.policy("gated", {"slipway.dev/test": post.label}, fleetlock={"groups": ["default"]})
+    _, base = post.watched()
+    post.serves()
+
+    def blocked(code: str) -> int:
+        return sum(post.metrics().all("slipway_node_blocked", policy="gated", node=first.name, code=code))
+
+    ctx.wait_for(lambda: first.pre_reboot(base)[1]["value"].startswith(f"NotMigratable {post.ns}/vm: kubevirt: "), 60, "why it waits")
+    ctx.wait_for(lambda: blocked("NotMigratable"), 60, "the metrics to say so")
+    assert not blocked("MaxUnavailableReached"), post.fetch("/metrics")[2]
+    assert post.metrics().sample("slipway_node_phase", node=first.name, phase="Pending") == 1
+    post.granted(base, second)
+    ctx.wait_for(lambda: blocked("MaxUnavailableReached") and blocked("NotMigratable"), 60, "both of them")
+    said = first.pre_reboot(base)
+    assert said[0] == 404 and second.name in said[1]["value"] and "; and NotMigratable" in said[1]["value"], said
+    told = ctx.run(ctx.slipway, "locks", "-n", post.ns, check=True).stdout
+    assert f"another holds the only slot: {second.name}; and NotMigratable" in told, told
 
 
 @limit(600)

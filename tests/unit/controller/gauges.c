@@ -121,9 +121,11 @@ static void step(struct fixture *f) {
     struct actions out = ACTIONS_INIT;
     drain_site_pass(&f->s, SEC(5));
     policies_look(f->policies);
-    for (size_t i = 0; i < policies_len(f->policies); i++)
+    for (size_t i = 0; i < policies_len(f->policies); i++) {
+        keeper_poke(policies_at(f->policies, i)->keeper, NULL, NULL, NULL);
         keeper_step(policies_at(f->policies, i)->keeper,
                     (struct now){loop_now(f->s.loop), loop_wall(f->s.loop)}, &out);
+    }
     actions_done(&out);
 }
 
@@ -202,6 +204,49 @@ static void slots_and_nodes(void **state) {
     assert_null(strstr(str_get(&out), "kured"));
     write_all(f, false, &out);
     has(&out, "\nslipway_leader 0\n");
+}
+
+/* Nobody holds a slot, and each waits for something else. */
+static void what_clients_wait_for(void **state) {
+#define WAITS(node, more)                                                                          \
+    "{\\\"node\\\":\\\"" node                                                                      \
+    "\\\",\\\"operation\\\":\\\"Reboot\\\",\\\"by\\\":\\\"fleetlock\\\","                          \
+    "\\\"since\\\":\\\"2026-11-15T08:02:00Z\\\",\\\"asked\\\":\\\"2026-11-15T08:02:00Z\\\"" more   \
+    "}"
+#define SHUT(code)                                                                                 \
+    ",\\\"wait\\\":{\\\"code\\\":\\\"" code                                                        \
+    "\\\",\\\"object\\\":\\\"x\\\",\\\"message\\\":\\\"m\\\","                                     \
+    "\\\"since\\\":\\\"2026-11-15T08:03:00Z\\\"}"
+    static const char *const records[] = {
+        "", SLOT("w0", "fleetlock", "drained",
+                 ",\\\"drained\\\":\\\"2026-11-15T08:01:00Z\\\"" SHUT("QuorumAtRisk"))};
+    struct fixture *f = *state;
+    _cleanup_str_ struct str out = STR_INIT;
+    f->metrics = metrics_new(0);
+    for (size_t i = 0; i < ARRAY_LEN(records); i++) {
+        _cleanup_free_ char *text = xasprintf(
+            "{'metadata':{'name':'slipway-slots-default','labels':{'slipway.dev/slots':'default'}},"
+            "'data':{'slots':'{\\\"v\\\":1,\\\"fence\\\":0,\\\"slots\\\":[%s],\\\"waiting\\\":"
+            "[" WAITS("w1", SHUT("LastReplica")) "," WAITS("w2", "") "]}'}}",
+            records[i]);
+        if (i)
+            site_patch(&f->s, "/api/v1/namespaces/default/configmaps/slipway-slots-default", text);
+        else
+            site_post(&f->s, "/api/v1/namespaces/default/configmaps", text);
+        step(f);
+        write_all(f, true, &out);
+        has(&out, "slipway_node_blocked{policy=\"default\",node=\"w1\",code=\"LastReplica\"} 1\n");
+        has(&out, "blocked_start_timestamp_seconds{policy=\"default\",node=\"w1\","
+                  "code=\"LastReplica\"} 1794729780\n");
+        has(&out, "slipway_node_phase{policy=\"default\",node=\"w1\",phase=\"Pending\"} 1\n");
+        has(&out, "slipway_node_phase{policy=\"default\",node=\"w2\",phase=\"Queued\"} 1\n");
+        if (i) {
+            has(&out, "slipway_node_blocked{policy=\"default\",node=\"w0\",code=\"QuorumAtRisk\"}");
+            has(&out, "slipway_blocked_nodes{policy=\"default\",code=\"MaxUnavailableReached\"} 2");
+        } else {
+            assert_null(strstr(str_get(&out), "MaxUnavailableReached"));
+        }
+    }
 }
 
 static void put(struct store *s, const char *text) {
@@ -331,6 +376,7 @@ static void rollouts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(slots_and_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_clients_wait_for, setup, teardown),
         cmocka_unit_test_setup_teardown(what_gates_say, setup, teardown),
         cmocka_unit_test_setup_teardown(names_of_others, setup, teardown),
         cmocka_unit_test_setup_teardown(others_at_work, setup, teardown),

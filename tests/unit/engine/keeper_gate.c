@@ -6,6 +6,7 @@
 
 #include "engine/approval.h"
 #include "engine/gate.h"
+#include "engine/stop.h"
 #include "support/keeper_world.h"
 
 static struct check_world world;
@@ -116,6 +117,29 @@ static void what_is_denied_gets_no_slot(void **state) {
         assert_true(str_starts(r->text, "NotMigratable x/vm: kubevirt: "));
     }
     assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_GO); /* others go past it */
+    /* Then it waits for both, and hears of the one that needs somebody already now. */
+    kw_pass(w, SEC(2));
+    const struct kw_reply *r = kw_answer(w, 1, "w1", KEEPER_MAY_GO);
+    assert_int_equal(r->say, KEEPER_FULL);
+    assert_true(str_starts(r->text, "other nodes rebooting: w2; and NotMigratable x/vm: "));
+}
+
+/* As the metrics have it. */
+static void why_one_gets_no_slot(void **state) {
+    struct kw *w = *state;
+    const struct slot_wish w1 = {.node = "w1", .by = SLOTS_BY_CLIENT}, gone = {.node = "w9"};
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    struct keeper *k = w->r[0].k;
+    assert_int_equal(keeper_wish_blocker(k, &w1), BLOCKER_CODES);
+    assert_int_equal(keeper_wish_blocker(k, &gone), BLOCKER_CODES);
+    assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_GO);
+    assert_int_equal(keeper_wish_blocker(k, &w1), BLOCKER_MAX_UNAVAILABLE);
+    kw_put(w, &kind_config_map,
+           "{'metadata':{'namespace':'" KW_NS "','name':'" STOP_MAP "','labels':{'" SLOTS_LABEL
+           "':''}},'data':{}}");
+    kw_pass(w, SEC(2));
+    assert_int_equal(keeper_wish_blocker(k, &w1), BLOCKER_MANUAL_HOLD);
 }
 
 static void it_goes_when_the_gate_opens(void **state) {
@@ -463,6 +487,7 @@ static void two_of_one_node(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         GATE_TEST(what_is_denied_gets_no_slot),
+        GATE_TEST(why_one_gets_no_slot),
         GATE_TEST(it_goes_when_the_gate_opens),
         GATE_TEST(what_is_not_known_is_waited_for),
         GATE_TEST(what_was_not_looked_at_yet_is_waited_for_in_silence),

@@ -408,6 +408,9 @@ static void a_gate_that_is_shut(void **state) {
         {RECORD("", GATED(",'asked':" T("04"), "FromTomorrow")),
          "FromTomorrow x/pvc: longhorn: it is here", LOCK_WAITS, false},
         {RECORD(SLOT("w1", "taken"), GATED(",'asked':" T("04"), "LastReplica")),
+         "another holds the only slot: w1; and LastReplica x/pvc: longhorn: it is here", LOCK_WAITS,
+         false},
+        {RECORD(SLOT("w1", "taken"), GATED(",'asked':" T("04"), "StorageNotOkToStop")),
          "another holds the only slot: w1", LOCK_WAITS, false},
         {RECORD(GATED_SLOT("drained", "LastReplica"), ""),
          "is drained, and may not go yet: LastReplica x/pvc: longhorn: it is here", LOCK_STUCK,
@@ -454,6 +457,9 @@ static void what_a_policy_says(void **state) {
         {POLICY("p", "'maxUnavailable':2"), SLOT("a1", "taken"), "'pool':'a'",
          "a slot is free: it is about to get it"},
         {POLICY_WITH("'name':'p'", "'maxUnavailable':2"), SLOT("a1", "taken"), "'pool':'a'",
+         "policy p has no finalizer, without which nobody gets a slot of it: the log of the "
+         "controller that leads says why"},
+        {POLICY_WITH("'name':'p'", "'maxUnavailable':1"), SLOT("a1", "taken"), "'pool':'a'",
          "policy p has no finalizer, without which nobody gets a slot of it: the log of the "
          "controller that leads says why"},
         {POLICY("p", "'maxUnavailable':2"), SLOT("a1", "taken") "," SLOT("a2", "taken"),
