@@ -56,6 +56,13 @@ class Pages(unittest.TestCase):
         self.assertEqual((DOCS / "events.md").read_text(), done.out,
                          "docs/events.md is out of date: slipway __events > docs/events.md")
 
+    def test_layers(self) -> None:
+        """The directories of src/, in the table and in the picture: all of them, and no other."""
+        there = {d.name for d in (TOP / "src").iterdir() if d.is_dir()}
+        self.assertEqual(set(re.findall(r"^\| `src/(\w+)` \|", (DOCS / "architecture.md").read_text(), re.M)), there)
+        names = re.findall(r'class="name[^"]*"[^>]*>([^<]*)<', (DOCS / "architecture.svg").read_text())
+        self.assertEqual({n for text in names for n in text.split(", ")} - {"Kubernetes", "API server"}, there)
+
     def test_codes_that_are_named_exist(self) -> None:
         codes = set(re.findall(r"^## (\w+)$", (DOCS / "blockers.md").read_text(), re.M))
         self.assertGreater(len(codes), 20)
