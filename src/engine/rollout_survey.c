@@ -11,6 +11,7 @@
 enum {
     NODES_MAX = 20000, /* of one rollout */
     NAME_LEN = 253,    /* of an object */
+    SURE_S = 1,        /* the watch of nodes is looked at again, whether it is as far as we are */
 };
 
 char *rollout_maintenance_name(const char *rollout, const char *node) {
@@ -140,6 +141,18 @@ static bool is_seen(const struct rollouts *rs, const struct rollout *r) {
     return seen && version_compare(seen, r->meta.version) >= 0;
 }
 
+/* That it has failed is told already, and that the node is not there is sure: so it stays when the
+ * node turns up, until somebody wants it tried again. */
+static bool is_given_up(struct rollouts *rs, const struct rollout *r) {
+    const char *seen = store_version(rs->opts.cluster->nodes);
+    if (!str_same(r->phase, "Failed"))
+        return false;
+    if (seen && version_compare(seen, r->meta.version) >= 0)
+        return true;
+    rs->next = MIN_OF(rs->next, rs->now.mono + SEC(SURE_S));
+    return false;
+}
+
 static bool needs_help(const struct maintenance *m) {
     enum blocker_code code = blocker_find(strna(m->blocker->code));
     return code != BLOCKER_CODES && !blocker_row(code)->clears_itself;
@@ -257,6 +270,8 @@ static void look_at(struct rollouts *rs, struct roll *roll, const struct rollout
     } else {
         s->counts.failed++;
         *vec_push(&s->missing) = xstrdup(name);
+        if (is_given_up(rs, r))
+            (void)nodeset_add(&s->given_up, name, &s->problem);
     }
 }
 

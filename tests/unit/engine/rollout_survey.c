@@ -95,6 +95,47 @@ static void one_that_is_not_there_has_failed(void **state) {
     rollout_survey_done(&s);
 }
 
+/* Failed is an end, for whoever waits for it: it comes alive when somebody says so, not by itself.
+ */
+static void one_that_turns_up_when_it_has_failed(void **state) {
+    struct kw *w = *state;
+    node_of(w, "w1", "", true, OLD);
+    rw_start(w);
+    rw_rollout(w, "kernel", ",'nodes':['w[1-2]']");
+    kw_pass(w, SEC(2));
+    assert_string_equal(rw_phase(w, "kernel"), "Failed");
+    kw_status(w, "w1", true, 1); /* the watch of nodes is as far as that */
+    kw_pass(w, SEC(2));
+    assert_string_equal(dw_str(rw_doc(w, "kernel"), "status.failedNodes"), "w2");
+    node_of(w, "w2", "", true, OLD);
+    kw_pass(w, SEC(60));
+    assert_string_equal(rw_phase(w, "kernel"), "Failed");
+    assert_string_equal(rw_node(w, "kernel", "w1"), "");
+    assert_string_equal(rw_node(w, "kernel", "w2"), "");
+    kw_edit(w, &kind_rollout, NULL, "kernel",
+            "{'metadata':{'annotations':{'" OWN_RETRY_ANNOTATION "':'1'}}}");
+    kw_pass(w, SEC(5));
+    assert_string_equal(rw_phase(w, "kernel"), "Progressing");
+    assert_string_equal(dw_str(rw_doc(w, "kernel"), "status.failedNodes"), "");
+}
+
+/* Others go on meanwhile, where it may fail: then it has its turn. */
+static void one_that_turns_up_while_others_go(void **state) {
+    struct kw *w = *state;
+    node_of(w, "w1", "", true, OLD);
+    rw_start(w);
+    rw_rollout(w, "kernel", ",'nodes':['w[1-2]'],'maxFailed':1");
+    kw_pass(w, SEC(2));
+    kw_status(w, "w1", true, 1);
+    kw_pass(w, SEC(2));
+    assert_string_equal(rw_phase(w, "kernel"), "Progressing");
+    assert_int_equal(rw_count(w, "kernel", "failed"), 1);
+    node_of(w, "w2", "", true, OLD);
+    kw_pass(w, SEC(2));
+    assert_int_equal(rw_count(w, "kernel", "failed"), 0);
+    assert_int_equal(rw_count(w, "kernel", "waiting"), 1);
+}
+
 static void too_many_names_are_refused(void **state) {
     struct kw *w = *state;
     struct rollout_survey s;
@@ -158,6 +199,8 @@ int main(void) {
         TEST(zone_after_zone_where_zones_count),
         TEST(one_that_has_joined_since_is_new),
         TEST(one_that_is_not_there_has_failed),
+        TEST(one_that_turns_up_when_it_has_failed),
+        TEST(one_that_turns_up_while_others_go),
         TEST(too_many_names_are_refused),
         TEST(a_node_without_a_policy_is_said),
         TEST(a_first_node_without_a_policy_takes_no_failure_away),
