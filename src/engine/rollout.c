@@ -197,7 +197,7 @@ static void write_executor(struct jsonw *w, const struct own_executor *e) {
         jsonw_kbegin(w, "exec", '{');
         jsonw_kbegin(w, "command", '[');
         for (size_t i = 0; i < list_len(e->exec->command); i++)
-            jsonw_str(w, e->exec->command[i]);
+            jsonw_str(w, strna(e->exec->command[i])); /* one that is empty is an argument, too */
         jsonw_end(w);
         jsonw_end(w);
     }

@@ -67,6 +67,18 @@ static void they_are_made_with_their_finalizer(void **state) {
     assert_int_equal(json_array_size(dw_at(kw_doc(w, &kind_maintenance, NULL, "kernel-w1"),
                                            "metadata.finalizers")),
                      0);
+/* An empty argument is one, too: null would be refused by the server. */
+static void its_executor_is_theirs(void **state) {
+    struct kw *w = *state;
+    fleet(w, 1);
+    rw_start(w);
+    rw_rollout(w, "kernel", ",'nodes':['w1']");
+    kw_edit(w, &kind_rollout, NULL, "kernel",
+            "{'spec':{'executor':{'exec':{'command':['power','','off']}}}}");
+    kw_pass(w, SEC(5));
+    json_t *doc = kw_doc(w, &kind_maintenance, NULL, "kernel-w1");
+    _cleanup_free_ char *command = json_dumps(dw_at(doc, "spec.executor"), JSON_COMPACT);
+    assert_string_equal(command, "{\"exec\":{\"command\":[\"power\",\"\",\"off\"]}}");
 }
 
 /* No more are made than can begin. */
@@ -385,6 +397,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(all_nodes_two_at_a_time),
         TEST(they_are_made_with_their_finalizer),
+        TEST(its_executor_is_theirs),
         TEST(what_waits_is_not_made),
         TEST(only_what_matters_is_looked_at),
         TEST(what_becomes_of_it_is_told),
