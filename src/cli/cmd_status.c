@@ -42,6 +42,8 @@ struct status_run {
     bool no_namespaces; /* they may not be read, or nobody needs them */
     struct store *rollouts, *maintenances;
     bool no_orders; /* they may not be read */
+    struct store *policies;
+    bool no_policies; /* they may not be read, or there are none */
     struct store *replica_sets, *stateful_sets;
     bool no_owners;       /* they may not be read, or nobody needs them */
     struct store *events; /* or NULL */
@@ -244,6 +246,13 @@ static int read_orders(struct status_run *r) {
     return session_sync(&r->session);
 }
 
+/* Whoever may not read them has no use for being told so: most clusters have none. */
+static int read_policies(struct status_run *r) {
+    r->policies = session_feed(&r->session, &kind_policy,
+                               &(struct session_feed){.silent = true, .missing = &r->no_policies});
+    return session_sync(&r->session);
+}
+
 static void read_checks(struct status_run *r) {
     bool all = !r->n_names && !r->opts->output.selector;
     checks_read(&r->checks, &r->session,
@@ -310,10 +319,16 @@ static int print_sections(struct status_run *r, const struct status_view *view) 
 }
 
 /* Where there is no section for it. */
-static void tell_stops(struct status_run *r, const struct stops *stops) {
+static void tell_warnings(struct status_run *r, const struct stops *stops,
+                          const struct idle_policies *idle) {
     for (size_t i = 0; i < stops->n; i++) {
         _cleanup_str_ struct str text = STR_INIT;
         stops_text(&stops->rows[i], r->session.cli->prog, session_now(&r->session), &text);
+        cli_note(r->session.cli, "%s", str_get(&text));
+    }
+    for (size_t i = 0; i < idle->n; i++) {
+        _cleanup_str_ struct str text = STR_INIT;
+        not_in_force_text(&idle->rows[i], &text);
         cli_note(r->session.cli, "%s", str_get(&text));
     }
 }
@@ -324,15 +339,21 @@ static int print_all(struct status_run *r) {
     struct survey_sum sum;
     struct stops stops;
     struct orders orders = {0};
+    struct idle_policies idle = {0};
     take(r, &arena, &s);
     survey_sum(&s, &arena, &sum);
     stops_take(r->maps, &arena, &stops);
     if (r->rollouts)
         orders_take(r->rollouts, r->maintenances, &arena, &orders);
+    bool known = r->policies && !r->no_policies;
+    if (known)
+        not_in_force_take(r->policies, r->session.cli->prog, session_now(&r->session), &arena,
+                          &idle);
     struct status_view view = {.survey = &s,
                                .sum = &sum,
                                .stops = r->no_maps ? NULL : &stops,
                                .orders = r->no_orders ? NULL : &orders,
+                               .idle = known ? &idle : NULL,
                                .prog = r->session.cli->prog,
                                .details = (unsigned)r->opts->details,
                                .utc = r->opts->output.utc,
@@ -342,7 +363,7 @@ static int print_all(struct status_run *r) {
     for (size_t i = 0; i < s.n; i++)
         add_row(r, &s.nodes[i], &arena);
     if (!s.n || !wants_sections(r))
-        tell_stops(r, &stops);
+        tell_warnings(r, &stops, &idle);
     if (!s.n) {
         if (!r->n_names)
             cli_note(r->session.cli, "No nodes found");
@@ -569,6 +590,8 @@ static int run_session(struct status_run *r) {
     if (!rc && !live)
         rc = read_orders(r);
     if (!rc && !live)
+        rc = read_policies(r);
+    if (!rc && !live)
         rc = read_events(r);
     if (!rc && !live)
         read_checks(r);
@@ -640,7 +663,8 @@ const struct verb verb_status = {
     .summary = "Show what is going on, what blocks and who holds nodes",
     .args = "[NODE...]",
     .text =
-        "What is going on, in this order: that everything is paused, if it is; a sentence (what is "
+        "What is going on, in this order: that everything is paused, if it is, and Policies that "
+        "are not in force; a sentence (what is "
         "being drained, is it well); what is "
         "in the way, or would be if a node were drained now; the drains at work by who runs them; "
         "the nodes that are not idle, equal ones together; who holds nodes cordoned; which checks "

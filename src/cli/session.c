@@ -235,6 +235,11 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
      * table. */
     bool too_late = (outcome == KUBE_UNKNOWN && s->conn.client.timeout) || retry_in > SEC(PATIENCE);
     bool passes = kube_outcome_row(outcome)->retry && outcome != KUBE_UNREACHABLE && !too_late;
+    if (f->feed.silent && (outcome == KUBE_FORBIDDEN || outcome == KUBE_NOT_FOUND)) {
+        *f->feed.missing = true;
+        on_synced(f);
+        return;
+    }
     if (f->feed.without && (outcome == KUBE_FORBIDDEN || outcome == KUBE_NOT_FOUND)) {
         if (outcome != KUBE_NOT_FOUND || !f->feed.optional) {
             free(f->remark);

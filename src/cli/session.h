@@ -53,6 +53,7 @@ struct session_feed {
     bool *missing;
     /* With both of these: a kind that the server does not have is no more than an empty list. */
     bool optional;
+    bool silent; /* with `missing`: nor is it said that it may not be listed */
 };
 
 /* The server's time as far as it is known: what is compared with times that are in objects goes by

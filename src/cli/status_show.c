@@ -359,16 +359,28 @@ static void show_next(const struct status_view *v, struct term *out) {
     term_printf(out, "\n");
 }
 
-static void show_stops(const struct status_view *v, struct term *out) {
-    for (size_t i = 0; v->stops && i < v->stops->n; i++) {
+/* A sentence before everything else. */
+static void show_warning(const struct str *text, struct term *out) {
+    term_styled(out, STYLE_YELLOW, term_glyph(GLYPH_WARN, out->utf8));
+    term_printf(out, " ");
+    fill(out, str_get(text), 2, 2);
+}
+
+static void show_warnings(const struct status_view *v, struct term *out) {
+    size_t stops = v->stops ? v->stops->n : 0, idle = v->idle ? v->idle->n : 0;
+    for (size_t i = 0; i < stops; i++) {
         _cleanup_str_ struct str text = STR_INIT;
         stops_text(&v->stops->rows[i], v->prog, v->now, &text);
-        term_styled(out, STYLE_YELLOW, term_glyph(GLYPH_WARN, out->utf8));
-        term_printf(out, " ");
         str_addc(&text, '.');
-        fill(out, str_get(&text), 2, 2);
+        show_warning(&text, out);
     }
-    if (v->stops && v->stops->n)
+    for (size_t i = 0; i < idle; i++) {
+        _cleanup_str_ struct str text = STR_INIT;
+        not_in_force_text(&v->idle->rows[i], &text);
+        str_addc(&text, '.');
+        show_warning(&text, out);
+    }
+    if (stops || idle)
         term_printf(out, "\n");
 }
 
@@ -396,7 +408,7 @@ static void show_orders(const struct status_view *v, struct term *out) {
 
 void status_text(const struct status_view *v, const struct str *table, struct term *out) {
     _cleanup_str_ struct str head = STR_INIT;
-    show_stops(v, out);
+    show_warnings(v, out);
     status_headline(v, &head);
     fill(out, str_get(&head), 0, 0);
     show_blockers(v, v->sum->blockers, v->sum->n_blockers,
@@ -542,6 +554,8 @@ void status_write_sum(struct jsonw *w, const struct status_view *v) {
     _cleanup_str_ struct str head = STR_INIT;
     if (v->stops)
         stops_write(w, v->stops);
+    if (v->idle)
+        not_in_force_write(w, v->idle);
     status_headline(v, &head);
     jsonw_kstr(w, "summary", str_get(&head));
     write_unread(w, v->survey);

@@ -1,12 +1,14 @@
 /* What `status` prints: sections in a fixed order for people, and a document.
  *
- * The order is: that everything is paused, the headline (what is going on, is it well, when will it
- * be done), blockers, waves, the nodes that are not idle, locks, other managers at work, gates,
- * what drains may have left behind, the next window. A section with nothing in it is left out. */
+ * The order is: that everything is paused, policies that are not in force, the headline (what is
+ * going on, is it well, when will it be done), blockers, waves, the nodes that are not idle, locks,
+ * other managers at work, gates, what drains may have left behind, the next window. A section with
+ * nothing in it is left out. */
 #ifndef CLI_STATUS_SHOW_H
 #define CLI_STATUS_SHOW_H
 
 #include "base/jsonw.h"
+#include "cli/not_in_force.h"
 #include "cli/orders.h"
 #include "cli/stops.h"
 #include "cli/term.h"
@@ -22,8 +24,9 @@ enum status_detail {
 struct status_view {
     const struct survey *survey;
     const struct survey_sum *sum;
-    const struct stops *stops;   /* NULL: not known */
-    const struct orders *orders; /* the same */
+    const struct stops *stops;        /* NULL: not known */
+    const struct orders *orders;      /* the same */
+    const struct idle_policies *idle; /* the same */
     const char *prog;
     unsigned details; /* enum status_detail */
     bool utc;         /* times of day instead of ages */
@@ -37,8 +40,8 @@ void status_headline(const struct status_view *v, struct str *out);
 
 /* "node": one node as a member of an array. */
 void status_write_node(struct jsonw *w, const struct survey_node *sn, struct arena *arena);
-/* Members of the document beside its items: paused, orders, summary, blockers, waves, locks, gates,
- * leftBehind, needReboot. */
+/* Members of the document beside its items: paused, notInForce, orders, summary, blockers, waves,
+ * locks, gates, leftBehind, needReboot. */
 void status_write_sum(struct jsonw *w, const struct status_view *v);
 
 #endif

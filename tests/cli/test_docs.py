@@ -81,7 +81,7 @@ class Pages(unittest.TestCase):
         seen = members(json.loads(done.out))
         self.assertLessEqual({"lastHeard", "podsLeft", "holders", "clears", "needsReboot"}, seen)
         self.assertLessEqual(seen, named)
-        source = "".join((TOP / f"src/cli/{name}.c").read_text() for name in ("status_show", "cmd_status", "stops", "orders"))
+        source = "".join((TOP / f"src/cli/{name}.c").read_text() for name in ("status_show", "cmd_status", "stops", "orders", "not_in_force"))
         self.assertLessEqual(named, set(re.findall(r'"(\w+)"', source)))
 
     def leave_a_drain(self, sim: Sim) -> None:

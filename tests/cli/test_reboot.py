@@ -65,6 +65,18 @@ class Orders(Own):
         self.refused("reboot w2", "several Policies have w2")
         self.assertEqual(self.slipway("reboot w1").code, DONE)
 
+    def test_a_policy_that_is_not_in_force(self) -> None:
+        ready = {"type": "Ready", "status": "False", "reason": "Invalid", "message": "spec.drain is odd", "observedGeneration": 1,
+                 "lastTransitionTime": at(1)}
+        path = f"{GROUP}/policies"
+        self.post(path, {"apiVersion": "slipway.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "odd"}, "spec": {"nodeSelector": {}}})
+        self.assertNotIn("odd", self.slipway("status").out)
+        self.sim.client.patch(f"{path}/odd/status", {"status": {"conditions": [ready]}})
+        text = "Policy odd is not in force, and nobody gets a slot of it: spec.drain is odd; mend what is named"
+        self.assertTrue(" ".join(self.slipway("status").out.split()).startswith(f"! {text}. "), self.slipway("status").out)
+        self.assertEqual(self.slipway("status -o wide").err, text + "\n")
+        self.assertEqual([(p["name"], p["reason"]) for p in json.loads(self.slipway("status -o json").out)["notInForce"]], [("odd", "Invalid")])
+
     def test_another_is_under_way(self) -> None:
         self.maintenance("other", "Draining", "w1")
         self.maintenance("old", "Complete", "w2")

@@ -319,6 +319,11 @@ def test_a_role_that_may_not_write_policies(ctx: Context) -> None:
     metrics = urllib.request.urlopen(site.addresses(leader)[1] + "/metrics", timeout=10).read()
     assert b'slipway_policy_usable{policy="workers"} 0\n' in metrics, metrics
 
+    def told() -> str:  # a minute after it was made
+        return " ".join(ctx.run(ctx.slipway, "status", kubeconfig=site.cluster.admin, check=True).stdout.split())
+    ctx.wait_for(lambda: "Policy workers is not in force, and nobody gets a slot of it: it has no finalizer" in told(), 120, "status to say so")
+    assert "install --dry-run=client -o yaml" in told(), told()
+
 
 @limit(600)
 def test_slipways_form(ctx: Context) -> None:
