@@ -138,6 +138,7 @@ void keeper_lead(struct keeper *k, int32_t fence) {
     /* A keeper that is made anew for the same leader finds its own term in the record, however old
      * the watch's picture of it is. */
     k->lead_after = keeper_want_read(k);
+    k->taken_in = k->takes_in = false;
     keeper_stir(k);
 }
 
@@ -485,19 +486,24 @@ static void add_body(const struct keeper *k, const struct slots *s, struct str *
     jsonw_end(&w);
 }
 
+/* Nobody leads by it who has found holders, or has written any. */
+static bool is_anew(const struct slots *s) {
+    return !s->fence && !s->list.len;
+}
+
 /* All that is to be changed, in one compare-and-swap. */
 static bool change(struct keeper *k, struct slots *s, struct arena *arena) {
     _cleanup_err_ struct err err = ERR_INIT;
     bool changed = false;
     if (k->leads) {
-        bool anew = !s->fence && !s->list.len;
+        bool anew = is_anew(s);
         int rc = slots_adopt(s, k->fence, &err);
         if (rc < 0) {
             keeper_depose(k, err_msg(&err));
             return false;
         }
         changed = !rc || k->lost;
-        if (anew && !rc)
+        if (anew && !k->taken_in) /* in the term 0 there is nothing to adopt */
             changed |= keeper_recover(k, s, arena);
     }
     changed |= keeper_tickets_change(k, s, arena);
@@ -508,6 +514,13 @@ static bool change(struct keeper *k, struct slots *s, struct arena *arena) {
         changed |= keeper_gates_change(k, s, arena);
     }
     return changed;
+}
+
+/* The record is as whoever leads wants it. */
+static void take_in(struct keeper *k) {
+    if (!k->taken_in)
+        keeper_stir(k);
+    k->taken_in = true;
 }
 
 static void forget_taking(struct keeper *k) {
@@ -531,7 +544,8 @@ bool keeper_each_out(const struct keeper *k, keeper_out_fn *fn, void *arg) {
         fn(arg, k->taking.nodes.p[i]);
     for (size_t i = 0; i < r->slots.list.len; i++)
         fn(arg, r->slots.list.p[i].node);
-    return r->trouble || (r->known && (!k->leads || r->slots.fence == k->fence));
+    bool adopted = r->slots.fence == k->fence && (k->taken_in || !is_anew(&r->slots));
+    return r->trouble || (r->known && (!k->leads || adopted));
 }
 
 static void write_record(struct keeper *k) {
@@ -539,6 +553,8 @@ static void write_record(struct keeper *k) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     if (k->write_action || !r->known || r->trouble || k->reads_done < k->write_after)
         return;
+    if (k->leads && is_anew(&r->slots) && !store_synced(k->cluster->nodes))
+        return; /* whose cordons tell who held one */
     if (k->write_at > k->now.mono) {
         keeper_wake(k, k->write_at);
         return;
@@ -555,6 +571,7 @@ static void write_record(struct keeper *k) {
         _cleanup_str_ struct str body = STR_INIT;
         add_body(k, &copy, &body);
         note_taking(k, &copy);
+        k->takes_in = k->leads;
         k->write_action =
             actions_add(k->out, &k->cluster->actions,
                         &(struct action){.verb = r->version ? ACTION_PATCH : ACTION_CREATE,
@@ -565,6 +582,8 @@ static void write_record(struct keeper *k) {
                                          .grace = -1});
     } else {
         mem_clear(&k->refused);
+        if (k->leads)
+            take_in(k);
     }
     slots_done(&copy);
 }
@@ -580,6 +599,8 @@ static void write_answer(struct keeper *k, const struct answer *a) {
         mem_clear(&k->refused);
         if (k->taking.nodes.len)
             keeper_builtin_spent(k);
+        if (k->takes_in)
+            take_in(k);
         keeper_learn(k, (const struct config_map *)a->obj);
         return;
     }
@@ -615,8 +636,8 @@ static void lead(struct keeper *k) {
     const struct slots *s = keeper_slots(k);
     if (k->record.trouble)
         keeper_upkeeps_stuck(k);
-    if (!s || s->fence != k->fence || k->reads_done < k->lead_after ||
-        !store_synced(k->cluster->nodes))
+    if (!s || s->fence != k->fence || (is_anew(s) && !k->taken_in) ||
+        k->reads_done < k->lead_after || !store_synced(k->cluster->nodes))
         return;
     keeper_gates_look(k, s);
     keeper_upkeeps_step(k);

@@ -51,7 +51,7 @@ static struct census_world world_of(const struct keeper *k, const struct names *
     return (struct census_world){k->opts.ns, k->opts.policy, names->p, names->len};
 }
 
-static bool holds_elsewhere(const struct keeper *k, const struct node *node) {
+bool keeper_holds_elsewhere(const struct keeper *k, const struct node *node) {
     struct names names = VEC_INIT;
     names_elsewhere(k, &names);
     struct census_world world = world_of(k, &names);
@@ -200,7 +200,7 @@ bool keeper_has_room(struct keeper *k, const char *name) {
     const struct census *c = census_of(k);
     if (!node)
         return !is_full(k, &k->record.slots, c);
-    return may_take(k, &k->record.slots, c, node) && !holds_elsewhere(k, node);
+    return may_take(k, &k->record.slots, c, node) && !keeper_holds_elsewhere(k, node);
 }
 
 /* "2 of 2 slots of policy p are held: w1, w2; 1 node is down, and takes one" */
@@ -231,7 +231,7 @@ bool keeper_is_counted_out(struct keeper *k, const char *name) {
     struct census rest = *census_of(k);
     if (node)
         rest = without(k, &rest, node);
-    return (!node || !holds_elsewhere(k, node)) && is_full(k, &k->record.slots, &rest);
+    return (!node || !keeper_holds_elsewhere(k, node)) && is_full(k, &k->record.slots, &rest);
 }
 
 enum blocker_code keeper_full(struct keeper *k, const struct node *node, struct str *text) {
@@ -242,7 +242,7 @@ enum blocker_code keeper_full(struct keeper *k, const struct node *node, struct 
         str_add(text, unguarded ? unguarded : blind);
         return unguarded ? BLOCKER_POLICY_UNCLEAR : BLOCKER_SERVER_TROUBLE;
     }
-    if (holds_elsewhere(k, node)) {
+    if (keeper_holds_elsewhere(k, node)) {
         str_addf(text, "node %s is out of service for another policy itself", node->meta.name);
         return BLOCKER_NODE_TAKEN;
     }
@@ -271,8 +271,8 @@ static bool gates_open(struct keeper *k, const struct slots *s, const struct slo
                        arena, &answer) == MAINT_PASS;
 }
 
-static void take_as(struct keeper *k, struct slots *s, const char *id, const struct slot_wish *wish,
-                    const struct node *node, size_t limit, struct arena *arena) {
+bool keeper_take_as(struct keeper *k, struct slots *s, const char *id, const struct slot_wish *wish,
+                    const struct node *node, struct arena *arena) {
     _cleanup_err_ struct err err = ERR_INIT;
     struct slot slot = {.id = id,
                         .node = node->meta.name,
@@ -280,66 +280,23 @@ static void take_as(struct keeper *k, struct slots *s, const char *id, const str
                         .operation = wish->operation,
                         .by = wish->by,
                         .since = k->now.wall};
-    if (slots_take(s, &slot, limit, arena, &err) < 0)
-        keeper_tell(k,
-                    (struct keeper_note){.node = node->meta.name,
-                                         .by = wish->by,
-                                         .operation = wish->operation,
-                                         .reason = REASON_SLOT_REFUSED,
-                                         .warning = true},
-                    "gets no slot: %s", err_msg(&err));
+    if (!slots_take(s, &slot, SIZE_MAX, arena, &err))
+        return true;
+    keeper_tell(k,
+                (struct keeper_note){.node = node->meta.name,
+                                     .by = wish->by,
+                                     .operation = wish->operation,
+                                     .reason = REASON_SLOT_REFUSED,
+                                     .warning = true},
+                "gets no slot: %s", err_msg(&err));
+    return false;
 }
 
 static void take(struct keeper *k, struct slots *s, const struct slot_wish *wish,
-                 const struct node *node, size_t limit, struct arena *arena) {
+                 const struct node *node, struct arena *arena) {
     _cleanup_free_ char *id = xasprintf("slot:%s/%s:%016llx", k->opts.ns, k->opts.policy,
                                         (unsigned long long)prng_next(&k->random));
-    take_as(k, s, id, wish, node, limit, arena);
-}
-
-/* --- a record that was deleted while nobody led --- */
-
-/* The client that a slot of this policy was given to, as the cordon has it; NULL: there is none. */
-static const struct cordon_holder *client_of(const struct keeper *k, const struct node *node,
-                                             struct arena *arena) {
-    struct cordon c;
-    if (!census_cordon(node, arena, &c))
-        return NULL;
-    for (size_t i = 0; i < c.n_holders; i++)
-        if (keeper_is_own_id(k, c.holders[i].id) && streq(c.holders[i].by, SLOTS_BY_CLIENT))
-            return &c.holders[i];
-    return NULL;
-}
-
-/* Who was told to go may be on its way, and counts. It is not known any more who was: each is
- * drained again, and waits for its client, which asks or reports, or is forgotten. Maintenances
- * know by themselves how far they are. */
-bool keeper_recover(struct keeper *k, struct slots *s, struct arena *arena) {
-    bool changed = false;
-    size_t n;
-    _cleanup_free_ const struct object **all = store_sorted(k->cluster->nodes, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct node *node = (const struct node *)all[i];
-        const struct cordon_holder *client = client_of(k, node, arena);
-        if (!client || slots_holder(s, node->meta.name) || holds_elsewhere(k, node))
-            continue;
-        struct slot_wish wish = {.node = node->meta.name,
-                                 .operation = operation_word(OPERATION_REBOOT),
-                                 .by = SLOTS_BY_CLIENT};
-        take_as(k, s, client->id, &wish, node, SIZE_MAX, arena);
-        keeper_tell(k,
-                    (struct keeper_note){.node = node->meta.name,
-                                         .by = wish.by,
-                                         .operation = wish.operation,
-                                         .reason = REASON_RECORD_LOST,
-                                         .warning = true},
-                    "is cordoned for a slot of policy %s, and somebody has deleted the ConfigMap "
-                    "%s that said how far it was: it holds one again until its client reports, or "
-                    "asks no more",
-                    k->opts.policy, k->map);
-        changed = true;
-    }
-    return changed;
+    (void)keeper_take_as(k, s, id, wish, node, arena);
 }
 
 /* --- what the seed's manager was doing --- */
@@ -358,7 +315,7 @@ static bool take_over(struct keeper *k, struct slots *s, struct arena *arena, bo
     for (uint32_t i = 0; k->opts.seed_marks && (obj = store_next(k->cluster->nodes, &i));) {
         const struct node *node = (const struct node *)obj;
         if (keeper_is_left_by_seed(k, node) && !slots_holder(s, node->meta.name) &&
-            keeper_is_member(k, node) && !holds_elsewhere(k, node) &&
+            keeper_is_member(k, node) && !keeper_holds_elsewhere(k, node) &&
             store_fresh(k->cluster->nodes, NULL, node->meta.name))
             add_name(&left, node->meta.name);
     }
@@ -370,7 +327,7 @@ static bool take_over(struct keeper *k, struct slots *s, struct arena *arena, bo
         struct slot_wish wish = {.node = left.p[i],
                                  .operation = operation_word(OPERATION_REBOOT),
                                  .by = SLOTS_BY_CLIENT};
-        take(k, s, &wish, cluster_node(k->cluster, left.p[i]), SIZE_MAX, arena);
+        take(k, s, &wish, cluster_node(k->cluster, left.p[i]), arena);
     }
     vec_done(&left);
     return may;
@@ -451,7 +408,7 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
             const struct node *node = cluster_node(k->cluster, wish.node);
             if (node_is_ready(node) == (broken != 0) || slots_holder(s, wish.node) ||
                 !keeper_is_member(k, node) || !is_of_now(&wish, node) ||
-                !may_take(k, s, &c, node) || holds_elsewhere(k, node) ||
+                !may_take(k, s, &c, node) || keeper_holds_elsewhere(k, node) ||
                 !gates_open(k, s, &wish, arena)) {
                 i++;
                 continue;
@@ -459,7 +416,7 @@ bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena) {
             if (!keeper_builtin_holds(k, wish.node))
                 return changed; /* nobody comes before it */
             enum census_as as = counted_as(k, node);
-            take(k, s, &wish, node, SIZE_MAX, arena); /* its wish ends: the next one is at i */
+            take(k, s, &wish, node, arena); /* its wish ends: the next one is at i */
             count_taken(&c, node, as);
             changed = true;
         }

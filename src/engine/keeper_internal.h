@@ -215,10 +215,12 @@ struct keeper {
     int64_t refused_at; /* monotonic: since when */
     struct census census;
     bool census_known;
-    bool lost;    /* the record was deleted: it is written again, as it was */
-    bool stirred; /* nodes have to be looked at for cordons that nobody holds */
-    bool dirty;   /* something is to be looked at */
-    bool act;     /* and more than those who wait for a reply */
+    bool lost;     /* the record was deleted: it is written again, as it was */
+    bool taken_in; /* of one that leads: all that held a slot are in the record */
+    bool takes_in; /* by the write that is under way */
+    bool stirred;  /* nodes have to be looked at for cordons that nobody holds */
+    bool dirty;    /* something is to be looked at */
+    bool act;      /* and more than those who wait for a reply */
 };
 
 /* keeper.c */
@@ -240,9 +242,11 @@ void keeper_depose(struct keeper *k, const char *why);
 /* keeper_give.c: who gets a slot */
 /* Adds to the copy of the record; whether it has changed. */
 bool keeper_give(struct keeper *k, struct slots *s, struct arena *arena);
-/* The same, of an empty record that no leader has written before: those whose cordons say that they
- * hold a slot get it back. */
-bool keeper_recover(struct keeper *k, struct slots *s, struct arena *arena);
+/* That node gets one, by that id, however many are held; false: it holds one already. */
+bool keeper_take_as(struct keeper *k, struct slots *s, const char *id, const struct slot_wish *wish,
+                    const struct node *node, struct arena *arena);
+/* It holds a slot of another policy. */
+bool keeper_holds_elsewhere(const struct keeper *k, const struct node *node);
 /* Nodes that are down already and take slots without holding one. */
 size_t keeper_down(struct keeper *k);
 /* And those that are out for another policy. */
@@ -261,6 +265,11 @@ bool keeper_is_left_by_seed(const struct keeper *k, const struct node *node);
  * the policy lets out, and its gates are open. */
 bool keeper_is_taken_over(const struct keeper *k, const struct slot *slot);
 bool keeper_may_begin(const struct keeper *k, const struct slot *slot);
+
+/* keeper_recover.c: a record that was deleted while nobody led */
+/* Of an empty record that no leader has written before: who held a slot, as Nodes and Maintenances
+ * tell, gets it back. Whether it has changed. */
+bool keeper_recover(struct keeper *k, struct slots *s, struct arena *arena);
 
 /* keeper_builtin.c: the built-in policy */
 /* Whether a list of the Policies, which began after this was first asked for that node, has found

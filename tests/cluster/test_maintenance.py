@@ -213,3 +213,27 @@ def test_approval_of_a_maintenance(ctx: Context) -> None:
     assert yard.phase(name) == "Pending" and not yard.machines[0].cordoned
     ctx.run(ctx.slipway, "approve", name, check=True)
     ctx.wait_for(lambda: yard.phase(name) == "Granted", 90, "it to be drained")
+
+
+@limit(600)
+def test_a_record_that_is_deleted_while_nobody_leads(ctx: Context) -> None:
+    """The node was told to reboot: it keeps its cordon and its slot, and nobody else goes."""
+    yard = Yard(ctx)
+    child, _ = yard.controller("--allow-commands")
+    machine, other = yard.machines[:2]
+    name = yard.make(machine.name, executor={"exec": {"command": [sys.executable, "-c", "pass"]}})
+    ctx.wait_for(lambda: yard.phase(name) == "Operating", 90, "it to be told")
+    child.process.kill()
+    child.process.wait()
+    yard.api.delete(f"/api/v1/namespaces/{yard.ns}/configmaps/slipway-slots-default")
+    yard.controller("--allow-commands")
+    ctx.wait_for(lambda: yard.holders() == [machine.name], 90, "the record to be made again")
+    waits = yard.make(other.name, "Drain")
+    ctx.wait_for(lambda: yard.get(waits).get("status", {}).get("blocker", {}).get("code") == "MaxUnavailableReached", 90, "the other one to wait")
+    assert yard.phase(name) == "Operating" and machine.cordoned and yard.holders() == [machine.name], yard.get(name)["status"]
+    told = [e for e in yard.api.get("/api/v1/events")["items"] if e["reason"] == "RecordLost" and e["involvedObject"]["name"] == machine.name]
+    assert told, "it is told"
+    machine.boots()
+    ctx.wait_for(lambda: yard.phase(name) == "Complete", 90, "it to be back")
+    assert not machine.cordoned
+    ctx.wait_for(lambda: yard.phase(waits) == "Granted", 90, "the turn of the other one")

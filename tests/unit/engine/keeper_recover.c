@@ -1,0 +1,198 @@
+/* Tests of src/engine/keeper_recover.c: a record of slots is deleted while nobody leads. Those of
+ * clients whose nodes are up are in keeper.c. */
+#include "support/upkeep_world.h"
+
+/* Everybody is killed, somebody deletes the record, and they begin again, in that term. */
+static void lose(struct kw *w, int32_t fence) {
+    for (unsigned i = 0; i < w->n; i++)
+        kw_kill(w, i);
+    kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
+    for (unsigned i = 0; i < w->n; i++)
+        kw_begin(w, i);
+    keeper_lead(w->r[0].k, fence);
+    kw_settle(w);
+}
+
+/* With the namespace the Lease is gone as well: terms begin at 0. */
+static const int32_t fences[] = {2, 0};
+
+static void each_term(void (*test)(struct kw *w, int32_t fence)) {
+    for (size_t i = 0; i < ARRAY_LEN(fences); i++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        test(w, fences[i]);
+        kw_done(w);
+        free(w);
+    }
+}
+
+static void told_to_reboot(struct kw *w, int32_t fence) {
+    operating(w);
+    lose(w, fence);
+    kw_pass(w, SEC(60));
+    assert_in(w, "m1", "Operating");
+    assert_slots(w, "w1 granted");
+    assert_true(kw_is_cordoned(w, "w1"));
+    assert_int_equal(dw_count(&w->told, "warning RecordLost w1: is cordoned for a slot"), 1);
+    assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+    come_back(w, "w1");
+    assert_in(w, "m1", "Complete");
+    assert_int_equal(operations(w, "m1"), 1);
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
+static void one_that_was_told_to_reboot(void **state) {
+    (void)state;
+    each_term(told_to_reboot);
+}
+
+static void held_drained(struct kw *w, int32_t fence) {
+    start(w, "Drain");
+    until(w, "m1", "Granted");
+    lose(w, fence);
+    kw_pass(w, SEC(3600));
+    assert_in(w, "m1", "Granted");
+    assert_slots(w, "w1 granted");
+    assert_true(kw_is_cordoned(w, "w1"));
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "gone");
+    assert_put_back(w, "w1");
+}
+
+static void one_that_is_held_drained(void **state) {
+    (void)state;
+    each_term(held_drained);
+}
+
+static void being_drained(struct kw *w, int32_t fence) {
+    w->lazy_pods = true;
+    start(w, "Reboot");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Draining");
+    lose(w, fence);
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Draining");
+    assert_slots(w, "w1 taken");
+    kw_delete(w, &kind_pod, "default", "p1");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Operating");
+    come_back(w, "w1");
+    assert_in(w, "m1", "Complete");
+}
+
+static void one_that_is_being_drained(void **state) {
+    (void)state;
+    each_term(being_drained);
+}
+
+static void has_halted(struct kw *w, int32_t fence) {
+    halted(w);
+    lose(w, fence);
+    kw_pass(w, SEC(600));
+    assert_in(w, "m1", "Halted");
+    assert_slots(w, "w1 granted");
+    say(w, "m1", "abort");
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "Cancelled");
+    assert_put_back(w, "w1");
+}
+
+static void one_that_has_halted(void **state) {
+    (void)state;
+    each_term(has_halted);
+}
+
+static void being_undone(struct kw *w, int32_t fence) {
+    start(w, "Drain");
+    until(w, "m1", "Granted");
+    kw_ask_delete(w, &kind_maintenance, "m1");
+    until(w, "m1", "Undoing");
+    lose(w, fence);
+    kw_pass(w, SEC(5));
+    assert_in(w, "m1", "gone");
+    assert_put_back(w, "w1");
+}
+
+static void one_that_is_being_undone(void **state) {
+    (void)state;
+    each_term(being_undone);
+}
+
+/* Never by mere time: nobody knows what it is doing. */
+static void client_went(struct kw *w, int32_t fence) {
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_status(w, "w1", false, 1);
+    lose(w, fence);
+    for (int i = 0; i < 48; i++) {
+        kw_pass(w, SEC(1800));
+        assert_int_not_equal(kw_answer(w, 0, "w2", KEEPER_MAY_GO)->say, KEEPER_GO);
+    }
+    assert_slots(w, "w1 steady; w2");
+    assert_true(kw_is_cordoned(w, "w1"));
+    for (int i = 0; i < 3; i++) { /* what it says is believed when it goes on saying it */
+        kw_status(w, "w1", true, 2);
+        kw_pass(w, SEC(10));
+    }
+    assert_false(kw_is_cordoned(w, "w1"));
+    assert_int_equal(kw_answer(w, 0, "w2", KEEPER_MAY_GO)->say, KEEPER_GO);
+}
+
+static void a_client_whose_node_is_down(void **state) {
+    (void)state;
+    each_term(client_went);
+}
+
+/* Its object was taken away by force as well. */
+static void is_left(struct kw *w, int32_t fence) {
+    operating(w);
+    kw_delete(w, &kind_maintenance, NULL, "m1");
+    kw_status(w, "w1", false, 1);
+    lose(w, fence);
+    for (int i = 0; i < 4; i++)
+        kw_pass(w, SEC(1800));
+    assert_slots(w, "w1 steady");
+    assert_true(kw_is_cordoned(w, "w1"));
+    come_back(w, "w1");
+    come_back(w, "w1");
+    assert_put_back(w, "w1");
+}
+
+static void one_whose_maintenance_is_gone(void **state) {
+    (void)state;
+    each_term(is_left);
+}
+
+/* Nothing is made of what is not there. */
+static void nobody_held_one(void **state) {
+    for (size_t i = 0; i < ARRAY_LEN(fences); i++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        operating(w);
+        come_back(w, "w1");
+        assert_in(w, "m1", "Complete");
+        lose(w, fences[i]);
+        kw_pass(w, SEC(5));
+        assert_slots(w, "");
+        assert_null(strstr(str_get(&w->told), "RecordLost"));
+        kw_done(w);
+        free(w);
+    }
+    (void)state;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_that_was_told_to_reboot),
+        cmocka_unit_test(one_that_is_held_drained),
+        cmocka_unit_test(one_that_is_being_drained),
+        cmocka_unit_test(one_that_has_halted),
+        cmocka_unit_test(one_that_is_being_undone),
+        cmocka_unit_test(a_client_whose_node_is_down),
+        cmocka_unit_test(one_whose_maintenance_is_gone),
+        cmocka_unit_test(nobody_held_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
