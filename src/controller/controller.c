@@ -15,6 +15,7 @@
 #include "controller/others.h"
 #include "controller/recorder.h"
 #include "controller/rivals_feed.h"
+#include "controller/tally.h"
 #include "controller/teller.h"
 #include "exec/calls.h"
 #include "exec/checks_feed.h"
@@ -136,7 +137,9 @@ static void on_timer(void *arg) {
     look_at_policies(c);
     watch_others(c);
     actions_reset(&c->actions);
+    int64_t began = loop_now(c->client->loop);
     core_step(c->core, now(c), &c->actions);
+    tally_turn(c->metrics, loop_now(c->client->loop) - began);
     desk_again(c->desk); /* after that: what is new has looked at its record by then */
     c->under_way += c->actions.list.len;
     for (size_t i = 0; i < c->actions.list.len; i++)

@@ -8,6 +8,7 @@
 #include "base/timefmt.h"
 #include "base/vec.h"
 #include "engine/locks.h"
+#include "engine/survey.h"
 
 static double seconds(int64_t usec) {
     return (double)usec / (double)USEC_PER_SEC;
@@ -85,6 +86,26 @@ static void set_wish(struct metrics *m, const struct gauges_world *w, struct cou
         set_blocked(m, n, p->name, wish->node, full, wish->since);
 }
 
+/* Who wants it rebooted; one that is being put back has been, or is not to be any more. */
+static void set_reboot(struct metrics *m, const struct slot *slot, const struct slot_wish *wish) {
+    const char *reboot = operation_word(OPERATION_REBOOT);
+    bool holds = slot && slot->state != SLOT_RETURNED && streq(slot->operation, reboot);
+    bool waits = wish && streq(wish->operation, reboot);
+    if (holds)
+        METRIC_SET(m, METRIC_NODE_REBOOT_REQUIRED, 1, slot->node,
+                   locks_maintenance(slot->by) ? "maintenance" : "fleetlock");
+    if (waits)
+        METRIC_SET(m, METRIC_NODE_REBOOT_REQUIRED, 1, wish->node,
+                   locks_maintenance(wish->by) ? "maintenance" : "fleetlock");
+}
+
+static void set_marked(struct metrics *m, const struct store *nodes) {
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(nodes, &i));)
+        if (survey_is_marked((const struct node *)obj))
+            METRIC_SET(m, METRIC_NODE_REBOOT_REQUIRED, 1, obj->meta.name, "mark");
+}
+
 static void set_idle(struct metrics *m, const struct gauges_world *w, struct counts *n,
                      const struct policy_kept *p, const struct slots *s) {
     const struct object *obj;
@@ -97,6 +118,7 @@ static void set_idle(struct metrics *m, const struct gauges_world *w, struct cou
         bool reboots = (slot && streq(slot->operation, operation_word(OPERATION_REBOOT))) ||
                        (wish && streq(wish->operation, operation_word(OPERATION_REBOOT)));
         n->idle += !slot && !wish;
+        set_reboot(m, slot, wish);
         METRIC_SET(m, METRIC_KURED_REBOOT_REQUIRED, reboots, node->meta.name);
     }
 }
@@ -170,6 +192,8 @@ static void set_maintenances(struct metrics *m, const struct store *store) {
 /* --- rollouts --- */
 
 static void set_rollout(struct metrics *m, const struct rollout *r) {
+    if (r->meta.created)
+        METRIC_SET(m, METRIC_ROLLOUT_START, seconds(r->meta.created), r->meta.name);
     const struct {
         const char *state;
         int32_t n;
@@ -296,6 +320,7 @@ void gauges_take(struct metrics *m, const struct gauges_world *w) {
             groups += MAX_OF(list_len(p->rules->groups), (size_t)1);
     }
     metrics_set(m, METRIC_AIRLOCK_GROUPS, (double)groups, NULL);
+    set_marked(m, w->cluster->nodes);
     set_maintenances(m, w->maintenances);
     set_rollouts(m, w->rollouts);
     set_rivals(m, w);

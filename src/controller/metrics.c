@@ -13,6 +13,8 @@
 /* A drain takes minutes, or an hour where something is in its way. */
 static const double phase_bounds[] = {1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 0};
 /* A FleetLock answer is there within a second; a request of ours within the server's limit. */
+static const double turn_bounds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01,
+                                     0.025,  0.05,   0.1,   0.25,   1,     0};
 static const double request_bounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 0};
 
 #define OUR(name) "slipway_" name
@@ -57,6 +59,13 @@ const struct metric_row metric_rows[METRICS] = {
                               .labels = {"policy", "code"},
                               .help =
                                   "How many nodes of a policy wait for something, by its code."},
+    [METRIC_NODE_REBOOT_REQUIRED] =
+        {.name = OUR("node_reboot_required"),
+         .type = EXPOSE_GAUGE,
+         .labels = {"node", "reason"},
+         .help = "Always 1: a node that is to be rebooted, and has not been: fleetlock (its client "
+                 "asks, or was told that it may), maintenance (somebody has ordered it), mark (it "
+                 "says so itself, as Flatcar's update operator has it)."},
     [METRIC_POLICY_USABLE] =
         {.name = OUR("policy_usable"),
          .type = EXPOSE_GAUGE,
@@ -99,6 +108,10 @@ const struct metric_row metric_rows[METRICS] = {
          .type = EXPOSE_GAUGE,
          .labels = {"rollout", "state"},
          .help = "Nodes of a Rollout that is not over: waiting, current, complete, failed."},
+    [METRIC_ROLLOUT_START] = {.name = OUR("rollout_start_timestamp_seconds"),
+                              .type = EXPOSE_GAUGE,
+                              .labels = {"rollout"},
+                              .help = "When a Rollout that is not over was made."},
     [METRIC_RIVAL] = {.name = OUR("rival"),
                       .type = EXPOSE_GAUGE,
                       .labels = {"node", "rival"},
@@ -176,6 +189,13 @@ const struct metric_row metric_rows[METRICS] = {
                              .labels = {"verb", "resource"},
                              .help = "How long they took.",
                              .bounds = request_bounds},
+    [METRIC_RECONCILE_DURATION] =
+        {.name = OUR("reconcile_duration_seconds"),
+         .type = EXPOSE_HISTOGRAM,
+         .help = "How long it took to decide what is to be done, each time that something had "
+                 "changed: all policies, maintenances and rollouts together. Nothing else is done "
+                 "meanwhile, nor is anything queued for it.",
+         .bounds = turn_bounds},
     [METRIC_WATCH_RESTARTS] =
         {.name = OUR("watch_restarts_total"),
          .type = EXPOSE_COUNTER,

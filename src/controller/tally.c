@@ -133,3 +133,7 @@ void tally_fleetlock(struct metrics *m, enum fleetlock_api api, enum fleetlock_k
 void tally_fleetlock_wait(struct metrics *m, enum fleetlock_api api, int64_t took) {
     METRIC_OBSERVE(m, METRIC_FLEETLOCK_DURATION, seconds(took), endpoint(api));
 }
+
+void tally_turn(struct metrics *m, int64_t took) {
+    metrics_observe(m, METRIC_RECONCILE_DURATION, seconds(took), NULL);
+}

@@ -16,6 +16,8 @@ void tally_said(struct metrics *m, const struct keeper_said *said);
 void tally_action(struct metrics *m, const struct action *action, const struct answer *answer);
 /* A request to the API server has. */
 void tally_request(struct metrics *m, const struct kube_seen *seen);
+/* What is to be done was decided, in so many microseconds. */
+void tally_turn(struct metrics *m, int64_t took);
 /* A FleetLock client got its answer; `took`: microseconds, of those that had to wait for it. */
 void tally_fleetlock(struct metrics *m, enum fleetlock_api api, enum fleetlock_kind kind,
                      int status);

@@ -280,9 +280,13 @@ static void set_rebooting(struct survey_node *sn) {
     sn->phase_since = sn->ready == NODE_READY ? sn->cordon.since : sn->ready_since;
 }
 
+bool survey_is_marked(const struct node *node) {
+    return str_same(map_get(node->meta.annotations, NEEDED_MARK), "true");
+}
+
 static void look_at_phase(struct survey_node *sn) {
     const struct node *node = sn->node;
-    sn->needs_reboot = str_same(map_get(node->meta.annotations, NEEDED_MARK), "true");
+    sn->needs_reboot = survey_is_marked(node);
     sn->next_mark = next_marked_by(node, NEXT_OF_DRAIN);
     const struct rival_row *rival = rival_on_node(node);
     if (rival)

@@ -89,6 +89,8 @@ void survey_take(const struct store *nodes, const struct store *pods, unsigned b
 
 /* The stores of pods or of budgets are empty because they could not be read. */
 void survey_lacks(struct survey *s, bool pods, bool budgets);
+/* Whether a Node says itself that it waits for a reboot. */
+bool survey_is_marked(const struct node *node);
 /* Adds pods whose owner's template names their node: they are put back there however often they are
  * evicted. `pods` as above. */
 void survey_pins(struct survey *s, const struct store *pods, unsigned by_node,

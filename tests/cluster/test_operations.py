@@ -67,6 +67,8 @@ def test_metrics(ctx: Context) -> None:
     assert now.sample("slipway_node_phase", node=first.name, phase="Granted") == 1
     assert now.sample("slipway_node_phase_start_timestamp_seconds", node=first.name) > 0
     assert now.sample("slipway_node_blocked", node=second.name, code="MaxUnavailableReached") == 1
+    assert now.sample("slipway_node_reboot_required", node=second.name, reason="fleetlock") == 1
+    assert now.sample("slipway_reconcile_duration_seconds_count") >= 1
     assert now.sample("slipway_evictions_total", outcome="evicted") >= 1
     assert now.sample("slipway_phase_duration_seconds_count", phase="Draining", outcome="ok") == 1
     assert now.sample("slipway_fleetlock_requests_total", endpoint="pre-reboot", code="404", kind="slots_full") >= 1

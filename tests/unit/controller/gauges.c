@@ -190,6 +190,16 @@ static void slots_and_nodes(void **state) {
     has(&out,
         "slipway_node_blocked{policy=\"default\",node=\"w2\",code=\"MaxUnavailableReached\"} 1\n");
     has(&out, "slipway_blocked_nodes{policy=\"default\",code=\"MaxUnavailableReached\"} 1\n");
+    has(&out, "slipway_node_reboot_required{node=\"w0\",reason=\"fleetlock\"} 1\n");
+    has(&out, "slipway_node_reboot_required{node=\"w1\",reason=\"maintenance\"} 1\n");
+    has(&out, "slipway_node_reboot_required{node=\"w2\",reason=\"fleetlock\"} 1\n");
+    assert_null(strstr(str_get(&out), "reboot_required{node=\"w3\""));
+    site_patch(&f->s, "/api/v1/nodes/w3",
+               "{'metadata':{'annotations':{'flatcar-linux-update.v1.flatcar-linux.net/"
+               "reboot-needed':'true'}}}");
+    step(f);
+    write_all(f, true, &out);
+    has(&out, "slipway_node_reboot_required{node=\"w3\",reason=\"mark\"} 1\n");
     /* One that is halted needs somebody, and says so by itself. */
     halt(f, "m1");
     write_all(f, true, &out);
@@ -344,7 +354,7 @@ static void rollout(struct fixture *f, const char *name, const char *phase) {
     _cleanup_free_ char *json =
         xasprintf("{'apiVersion':'slipway.dev/"
                   "v1alpha1','kind':'Rollout','metadata':{'name':'%s','uid':'u','resourceVersion':'"
-                  "1'},'spec':{'operation':'Reboot'},"
+                  "1','creationTimestamp':'2026-11-15T08:00:00Z'},'spec':{'operation':'Reboot'},"
                   "'status':{'phase':'%s','counts':{'total':4,'waiting':2,'current':1,'complete':1,"
                   "'failed':0}}}",
                   name, phase);
@@ -370,6 +380,8 @@ static void rollouts(void **state) {
     has(&out, "slipway_rollouts{operation=\"Reboot\",phase=\"Progressing\"} 2\n");
     has(&out, "slipway_rollouts{operation=\"Reboot\",phase=\"Complete\"} 1\n");
     has(&out, "slipway_rollout_nodes{rollout=\"r1\",state=\"waiting\"} 2\n");
+    has(&out, "slipway_rollout_start_timestamp_seconds{rollout=\"r1\"} 1794729600\n");
+    assert_null(strstr(str_get(&out), "start_timestamp_seconds{rollout=\"r2\"}"));
     assert_null(strstr(str_get(&out), "rollout=\"r2\"")); /* it is over */
 }
 

@@ -142,6 +142,10 @@ static void requests(void **state) {
     has(*state, "fleetlock_request_duration_seconds_sum{endpoint=\"pre-reboot\"} 0.5\n");
     tally_fleetlock(*state, FLEETLOCK_PRE_REBOOT, FLEETLOCK_BAD_PATH, 404);
     has(*state, "fleetlock_requests_total{endpoint=\"other\",code=\"404\",kind=\"");
+    tally_turn(*state, MSEC(2));
+    has(*state, "slipway_reconcile_duration_seconds_bucket{le=\"0.001\"} 0\n");
+    has(*state, "slipway_reconcile_duration_seconds_bucket{le=\"0.0025\"} 1\n");
+    has(*state, "slipway_reconcile_duration_seconds_sum 0.002\n");
     has(*state, "\nfleetlock_lock_request_count 1\n");
     has(*state, "\nfleetlock_unlock_request_count 1\n");
     has(*state, "\nairlock_v1_pre_reboot_incoming_requests_total 1\n");

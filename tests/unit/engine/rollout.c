@@ -67,6 +67,8 @@ static void they_are_made_with_their_finalizer(void **state) {
     assert_int_equal(json_array_size(dw_at(kw_doc(w, &kind_maintenance, NULL, "kernel-w1"),
                                            "metadata.finalizers")),
                      0);
+}
+
 /* An empty argument is one, too: null would be refused by the server. */
 static void its_executor_is_theirs(void **state) {
     struct kw *w = *state;
