@@ -146,6 +146,8 @@ static void look_at(struct policies *p, const struct policy *policy) {
     if (k && str_same(k->uid, policy->meta.uid) && k->generation == policy->meta.generation &&
         k->ends == (policy->meta.deleted != 0)) {
         k->seen = true;
+        if (guarded && !k->guarded && k->pub.keeper)
+            log_info(p->opts.log, "policy %s: is in force", k->name);
         k->guarded = guarded;
         return;
     }
@@ -167,7 +169,10 @@ static void look_at(struct policies *p, const struct policy *policy) {
         log_warn(p->opts.log, "policy %s cannot be used: %s", k->name, k->problem);
         return;
     }
-    log_info(p->opts.log, "policy %s: %s", k->name, k->ends ? "is being deleted" : "is in force");
+    log_info(p->opts.log, "policy %s: %s", k->name,
+             k->ends   ? "is being deleted"
+             : guarded ? "is in force"
+                       : "is read, and in force when its finalizer is written");
     keep(p, k);
 }
 

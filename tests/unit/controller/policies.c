@@ -392,6 +392,26 @@ static void a_record_that_cannot_be_read_is_said(void **state) {
     close(f->log.fd);
 }
 
+static void that_one_is_in_force_is_said_when_it_is(void **state) {
+    struct policy_world *f = *state;
+    f->log = (struct log){.level = LOG_INFO, .fd = memfd_create("log", 0)};
+    pw_policy(f, "a", 1, "a");
+    policies_look(f->p);
+    _cleanup_free_ char *first = logged(f);
+    assert_null(strstr(first, "policy a: is in force"));
+    assert_non_null(strstr(first, "policy a: is read, and in force when its finalizer"));
+    pw_put(f, f->policies,
+           "{'metadata':{'name':'a','uid':'uid-a','generation':1,'finalizers':["
+           "'slipway.dev/policy']},'spec':{'nodeSelector':{'matchLabels':{'pool':'a'}}}}");
+    policies_look(f->p);
+    policies_look(f->p);
+    _cleanup_free_ char *second = logged(f);
+    const char *said = strstr(second, "policy a: is in force");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "policy a: is in force"));
+    close(f->log.fd);
+}
+
 /* A replica is of use as long as it can serve one of them. */
 static void one_record_that_cannot_be_read_is_not_all(void **state) {
     struct policy_world *f = *state;
@@ -456,6 +476,7 @@ int main(void) {
         POLICIES_TEST(the_one_with_its_slot_sees_to_it_to_the_end),
         POLICIES_TEST(one_speaks_for_those_that_nobody_has),
         POLICIES_TEST(a_record_that_cannot_be_read_is_said),
+        POLICIES_TEST(that_one_is_in_force_is_said_when_it_is),
         POLICIES_TEST(one_record_that_cannot_be_read_is_not_all),
         POLICIES_TEST(one_record_that_cannot_be_written),
     };
