@@ -355,7 +355,7 @@ static const struct option_group own_options = {
 
 const struct verb verb_controller = {
     .name = "controller",
-    .summary = "Drain and reboot nodes on order or by FleetLock, in the cluster",
+    .summary = "In the cluster: reboot nodes on order, or by FleetLock",
     .text = "The daemon that runs in the cluster: it keeps the slots of the policies, answers "
             "FleetLock "
             "clients, and carries out Maintenances and Rollouts. Several replicas may run: one "

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -14,6 +15,7 @@ from program import SLIPWAY, Terminal, run  # noqa: E402
 from test_locks import ACCESS, DONE, FAILED, NAMESPACE, REFUSED, USAGE, Case, at  # noqa: E402
 
 GROUP = "/apis/slipway.dev/v1alpha1"
+KINDS = ("rollouts", "maintenances", "policies")
 
 
 class Own(Case):
@@ -24,10 +26,21 @@ class Own(Case):
         super().setUpClass()
         for crd in json.loads(run("export", "crds", "-o", "json").out)["items"]:
             cls.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+        deadline = time.monotonic() + 60
+        while not all(cls.is_served(kind) for kind in KINDS):  # a moment after it was made
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    @classmethod
+    def is_served(cls, kind: str) -> bool:
+        try:
+            return cls.sim.client.call("GET", f"{GROUP}/{kind}")[0] == 200
+        except ValueError:  # of a group that is not there the server says so in plain text
+            return False
 
     def setUp(self) -> None:
         super().setUp()
-        for kind in ("rollouts", "maintenances", "policies"):
+        for kind in KINDS:
             for item in self.sim.client.get(f"{GROUP}/{kind}")["items"]:
                 self.sim.client.call("DELETE", f"{GROUP}/{kind}/{item['metadata']['name']}")
 
