@@ -246,8 +246,11 @@ static int read_orders(struct status_run *r) {
     return session_sync(&r->session);
 }
 
-/* Whoever may not read them has no use for being told so: most clusters have none. */
+/* Whoever may not read them has no use for being told so: most clusters have none, and are not
+ * asked for them. */
 static int read_policies(struct status_run *r) {
+    if (!checks_feed_own(r->checks.feed))
+        return 0;
     r->policies = session_feed(&r->session, &kind_policy,
                                &(struct session_feed){.silent = true, .missing = &r->no_policies});
     return session_sync(&r->session);
@@ -590,11 +593,11 @@ static int run_session(struct status_run *r) {
     if (!rc && !live)
         rc = read_orders(r);
     if (!rc && !live)
-        rc = read_policies(r);
-    if (!rc && !live)
         rc = read_events(r);
     if (!rc && !live)
         read_checks(r);
+    if (!rc && !live)
+        rc = read_policies(r);
     if (!rc)
         rc = report_missing(r, print_all(r));
     if (!rc)

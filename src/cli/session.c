@@ -341,7 +341,6 @@ int session_sync(struct session *s) {
             .field_selector = f->feed.field_selector,
             .label_selector = f->feed.label_selector,
             .once = !f->feed.watch,
-            .optional = f->feed.optional || f->feed.silent,
             .seed = (uint64_t)loop_now(s->loop) + i,
             .synced = on_synced,
             .problem = on_problem,

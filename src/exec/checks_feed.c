@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "kube/reflector.h"
+#include "model/own.h"
 
 enum {
     PATIENCE = 30, /* seconds for everything together */
@@ -49,6 +50,7 @@ struct checks_feed {
     size_t asked;   /* questions without an answer */
     size_t pending; /* sources that are being read */
     bool reading, ready;
+    bool own; /* our own definitions are there */
     struct loop_timer *late;
     struct loop_timer *told;
     struct loop_timer *again; /* discovery is asked once more; NULL: it is not */
@@ -302,6 +304,7 @@ static void ask_version(struct checks_feed *f, size_t source) {
 }
 
 static void on_groups(struct checks_feed *f, const json_t *groups) {
+    f->own = find_group(groups, OWN_GROUP);
     for (size_t i = 0; i < CHECK_SOURCES; i++) {
         struct source *s = &f->sources[i];
         const struct kind *kind = s->what->kind;
@@ -485,6 +488,10 @@ void checks_feed_retell(const struct checks_feed *f) {
             store_retell(f->sources[i].store, on_store, (void *)&f->sources[i]);
     for (size_t i = 0; i < CHECK_SOURCES && f->opts.input; i++)
         f->opts.input(f->opts.arg, (enum check_source_id)i, &f->world.inputs[i]);
+}
+
+bool checks_feed_own(const struct checks_feed *f) {
+    return f->own;
 }
 
 bool checks_feed_any(const struct checks_feed *f) {

@@ -56,6 +56,8 @@ bool checks_feed_ready(const struct checks_feed *f);
 const struct check_world *checks_feed_world(const struct checks_feed *f);
 /* Tells `store` and `input` of everything, for a world that is only beginning. */
 void checks_feed_retell(const struct checks_feed *f);
+/* Whether discovery has found definitions of our own kinds (model/own.h). */
+bool checks_feed_own(const struct checks_feed *f);
 /* Whether there is anything to look at, or that cannot be looked at. */
 bool checks_feed_any(const struct checks_feed *f);
 

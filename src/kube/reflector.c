@@ -306,9 +306,8 @@ static void back_off(struct reflector *r, enum next next, enum kube_outcome outc
         delay = MAX_OF(delay, SEC(MIN_OF(retry_after, (int64_t)600)));
     r->trouble = loop_now(r->client->loop) + delay;
     r->stats.failures++;
-    if (!r->opts.optional || outcome != KUBE_NOT_FOUND)
-        log_debug(r->client->log, "watching %s: %s; next try in %.1f s", noun(r), message,
-                  (double)delay / USEC_PER_SEC);
+    log_debug(r->client->log, "watching %s: %s; next try in %.1f s", noun(r), message,
+              (double)delay / USEC_PER_SEC);
     pause_before(r, next, delay);
     if (!usual || r->backoff > MSEC(BACKOFF_FIRST_MS))
         tell_problem(r, outcome, message, delay);

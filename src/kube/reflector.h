@@ -48,7 +48,6 @@ struct reflector_options {
     bool json;          /* ask for JSON, also for kinds that have protobuf */
     bool no_watch_list; /* list and watch, never WatchList */
     bool once;          /* one list in pages, then nothing more: no watch */
-    bool optional;      /* that the server has no such kind is nothing to log */
     int page;           /* objects a page; 500 when 0 */
     int64_t poll;       /* microseconds between two lists where watching is forbidden; 0: never */
     int64_t silence;    /* microseconds without a byte until a stream is dead; 100 s when 0 */
