@@ -77,7 +77,8 @@ static enum state check_state(const struct doctor_check *c) {
 /* Whether it is chance of some that they block, or not known. */
 static bool has_chance(const struct lint *lint) {
     for (size_t i = 0; i < lint->n; i++)
-        if (lint->groups[i].cause == LINT_CHANCE || lint->groups[i].cause == LINT_UNREAD)
+        if (lint->groups[i].cause == LINT_CHANCE || lint->groups[i].cause == LINT_UNREAD ||
+            lint->groups[i].cause == LINT_DOUBT)
             return true;
     return false;
 }

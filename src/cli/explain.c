@@ -77,7 +77,12 @@ static const char *const found[BLOCKER_CODES] = {
         "the pod uses than its spec allows, or there is no ServiceAccount of the name that the pod "
         "has",
     [BLOCKER_OTHER_SCHEDULER] = "the pod's spec.schedulerName is not default-scheduler",
-    [BLOCKER_ROOM_UNKNOWN] = "the pod's spec.resourceClaims is not empty",
+    [BLOCKER_ROOM_UNKNOWN] =
+        "beforehand: the pod's spec.resourceClaims is not empty; or the template of its "
+        "StatefulSet, ReplicaSet or Job has schedulingGates, or asks for other requests, "
+        "selectors, "
+        "affinity, spread, tolerations, claims, host ports, scheduler or priority than the pod "
+        "has; or its controller is none that is known to make an evicted pod anew",
     [BLOCKER_SURGE_PENDING] = "with --surge: the Deployment was given one replica more, and its "
                               "status does not count it as available",
     [BLOCKER_NOT_RESCHEDULED] = "with --wait-rescheduled: the status of the owner counts fewer "

@@ -343,6 +343,15 @@ static size_t verdict_changed(const struct saved_node *a, const struct plan_node
     return 1;
 }
 
+/* What comes in the place of its pods was known, and is not any more: a template has changed. */
+static size_t unknown_now(const struct saved_node *a, const struct plan_node *b, struct str *out) {
+    const char *code = blocker_row(BLOCKER_ROOM_UNKNOWN)->name;
+    if (!b->blocker.message || b->blocker.code != BLOCKER_ROOM_UNKNOWN || streq(a->code, code))
+        return 0;
+    str_addf(out, "~ node %s: %s %s: %s\n", a->name, code, b->blocker.object, b->blocker.message);
+    return 1;
+}
+
 static bool same_node(const struct saved_node *a, const struct plan_node *b) {
     return b && streq(a->uid, strna(b->node->meta.uid));
 }
@@ -355,7 +364,8 @@ static size_t tell_node(struct changes *c, const struct saved_node *a, const str
     }
     size_t n = checks_changed(a, b, out);
     n += tell_pods(c, a, out);
-    return n ? n : verdict_changed(a, b, out);
+    n += n ? 0 : verdict_changed(a, b, out);
+    return n ? n : unknown_now(a, b, out);
 }
 
 static size_t nodes_changed(const struct plan_file *f, const struct plan *now, struct str *out) {

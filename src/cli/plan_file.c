@@ -62,6 +62,7 @@ static int read_node(struct arena *arena, const json_t *v, struct saved_node *ou
     *out = (struct saved_node){.name = text_of(arena, v, "name"),
                                .uid = text_of(arena, v, "uid"),
                                .verdict = text_of(arena, v, "verdict"),
+                               .code = text_of(arena, json_object_get(v, "blocker"), "code"),
                                .pods = arena_alloc(arena, (n + 1) * sizeof *out->pods),
                                .n_pods = n};
     for (size_t i = 0; i < n; i++)

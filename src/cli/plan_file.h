@@ -19,6 +19,7 @@ struct saved_finding {
 
 struct saved_node {
     const char *name, *uid, *verdict;
+    const char *code;       /* of its own blocker; "" */
     struct saved_pod *pods; /* by namespace and name */
     size_t n_pods;
     struct saved_finding *findings; /* of checks, against its cordon */

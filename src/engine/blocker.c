@@ -154,10 +154,13 @@ static const struct blocker_row rows[] = {
          "the replacement runs. A drain does not wait for it"},
     [BLOCKER_ROOM_UNKNOWN] =
         {"RoomUnknown", SEVERITY_INFO, true,
-         "the pod asks for something that Slipway does not look at (devices, by ResourceClaims), "
-         "so "
-         "that nobody here can tell where its replacement goes, or whether it finds room",
-         "look at whether other nodes have what it asks for",
+         "nobody here can tell where the pod's replacement goes, whether it finds room, or whether "
+         "there is one: the pod asks for something that Slipway does not look at (devices, by "
+         "ResourceClaims); or its owner's template has changed since it was made, or has "
+         "scheduling "
+         "gates; or its owner is of a kind that is not known to make pods again",
+         "look at whether other nodes have what the replacement will ask for, and whether its "
+         "owner makes one",
          "the replacement runs. A drain does not wait for it"},
     [BLOCKER_SURGE_PENDING] = {"SurgePending", SEVERITY_INFO, true,
                                "its Deployment gets one replica more first, which is not available "

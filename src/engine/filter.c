@@ -105,9 +105,8 @@ enum known filter_pinned(struct cluster *cluster, const struct pod *pod, const c
         return l->known;
     const struct stateful_set *s = (const struct stateful_set *)l->obj;
     const struct replica_set *r = (const struct replica_set *)l->obj;
-    const char *named = !stateful     ? r->template_node
-                        : s->template ? s->template->spec.node_name
-                                      : NULL;
+    const struct pod_template *template = stateful ? s->template : r->template;
+    const char *named = template ? template->spec.node_name : NULL;
     bool same = str_same(l->obj->meta.uid, o->uid);
     return same && str_same(named, node) ? KNOWN_THERE : KNOWN_GONE;
 }

@@ -10,6 +10,7 @@
 #include "engine/budget.h"
 #include "engine/guard.h"
 #include "engine/lint_internal.h"
+#include "engine/maker.h"
 #include "engine/moveout.h"
 #include "engine/podrole.h"
 #include "engine/rules.h"
@@ -65,6 +66,11 @@ static const struct lint_row rows[] = {
                      "known",
                      "workloads have volumes that cannot be looked at: whether there is room is "
                      "not known"},
+    [LINT_DOUBT] = {"replacement-unknown", LINT_WAITS, BLOCKER_ROOM_UNKNOWN,
+                    "workload makes something else of its pods, or maybe nothing: what comes in "
+                    "their place is not known",
+                    "workloads make something else of their pods, or maybe nothing: what comes in "
+                    "their place is not known"},
     [LINT_UNHEALTHY] = {"unhealthy-held", LINT_WAITS, BLOCKER_PDB_NO_BUDGET,
                         "budget keeps pods that are not ready anyway",
                         "budgets keep pods that are not ready anyway"},
@@ -203,6 +209,12 @@ static int32_t count_or_one(int32_t replicas) {
     return replicas == ABSENT32 ? 1 : replicas;
 }
 
+const char *lint_doubt(const struct linting *l, const struct pod *pod) {
+    const struct lint_input *in = l->in;
+    struct maker maker = maker_find(pod, in->replica_sets, in->stateful_sets, in->jobs);
+    return maker_doubt(l->arena, pod, &maker);
+}
+
 static const void *find(const struct store *store, const char *ns, const char *name) {
     return store ? store_get(store, ns, name) : NULL;
 }
@@ -223,7 +235,7 @@ static void own_by_set(struct lint_owner *out, const struct stateful_set *s) {
 static void own_by_replicas(const struct linting *l, struct lint_owner *out,
                             const struct replica_set *r) {
     const struct owner *up = meta_controller(&r->meta);
-    out->pinned = r->template_node;
+    out->pinned = r->template ? r->template->spec.node_name : NULL;
     if (!up) {
         out->resource = "replicaset";
         out->replicas = count_or_one(r->replicas);
@@ -358,6 +370,7 @@ static void look_at_going(struct linting *l, const struct pod *pod, const struct
                           size_t n_pdbs) {
     struct rule_verdict rule;
     struct lint_owner owner;
+    const char *doubt;
     rules_apply(l->rules, pod, &rule);
     if (rule.action == RULE_SKIP)
         return;
@@ -387,6 +400,8 @@ static void look_at_going(struct linting *l, const struct pod *pod, const struct
         note_own(l, LINT_SCHEDULER, pod, &owner);
     else if (pod_role(pod) == POD_MOVES && moveout_beyond(pod))
         note_own(l, LINT_BEYOND, pod, &owner);
+    else if (pod_role(pod) == POD_MOVES && (doubt = lint_doubt(l, pod)))
+        lint_note(l, LINT_DOUBT, owner.key, pod, NULL, 0)->why = doubt;
     if (has_foreign_finalizer(pod))
         note_own(l, LINT_FINALIZER, pod, &owner);
     look_at_budgets(l, pod, pdbs, n_pdbs);

@@ -50,6 +50,7 @@ enum lint_cause {
     LINT_EMPTY_DIR,   /* pods with emptyDir data */
     LINT_CHANCE,      /* a budget that may come to that: who gets the last places is chance */
     LINT_UNREAD,      /* pods whose volumes could not be read: where they can go is not known */
+    LINT_DOUBT,       /* what their owner makes in their place is not known */
     LINT_UNHEALTHY,   /* pods that are not ready, and a budget that keeps them all the same */
     LINT_SHORT,       /* a budget that has nothing to spare, since some of its pods are not ready */
     LINT_MARK,        /* a pod that is marked as not to be evicted */

@@ -448,6 +448,11 @@ static void tell_beyond(struct telling *t) {
     fix(t, WHY_RISK_NONE, blocker_row(BLOCKER_ROOM_UNKNOWN)->hint, NULL, NULL);
 }
 
+static void tell_doubt(struct telling *t) {
+    t->f->text = t->b->why;
+    fix(t, WHY_RISK_NONE, blocker_row(BLOCKER_ROOM_UNKNOWN)->hint, NULL, NULL);
+}
+
 /* As `why` says it of the node. */
 static void tell_attached(struct telling *t) {
     _cleanup_str_ struct str text = STR_INIT;
@@ -533,7 +538,7 @@ void lint_tell(struct linting *l, const struct bucket *b, struct lint_finding *o
         [LINT_UNREAD] = tell_unread,       [LINT_NAMESPACE] = tell_namespace,
         [LINT_JOB_FAILS] = tell_unmade,    [LINT_UNMADE] = tell_unmade,
         [LINT_SCHEDULER] = tell_scheduler, [LINT_BEYOND] = tell_beyond,
-        [LINT_ATTACHED] = tell_attached,
+        [LINT_DOUBT] = tell_doubt,         [LINT_ATTACHED] = tell_attached,
     };
     struct telling t = {.l = l, .arena = l->arena, .b = b, .f = out};
     if (b->pods.len) {

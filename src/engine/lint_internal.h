@@ -68,6 +68,8 @@ bool lint_on_disk(const struct linting *l, const struct pod *pod);
 /* Whether it is not made again when its node is drained: of those that lint_look_at_remaking() has
  * found. */
 void lint_set_unmade(struct linting *l, const struct pod *pod);
+/* Why nobody knows what its owner makes in its place (engine/maker.h); NULL. */
+const char *lint_doubt(const struct linting *l, const struct pod *pod);
 bool lint_is_unmade(const struct linting *l, const struct pod *pod);
 
 /* lint_remake.c: each node is drained by itself; notes the pods that are not made again. */

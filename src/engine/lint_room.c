@@ -40,7 +40,7 @@ static bool will_look(struct room *r, const struct pod *pod, const struct rule_v
     lint_owner_of(r->l, pod, &owner);
     if (!owner.pinned && moveout_unread(&r->stores, pod))
         lint_note(r->l, LINT_UNREAD, owner.key, pod, NULL, 0);
-    return !owner.pinned && moveout_judged(&r->stores, pod);
+    return !owner.pinned && moveout_judged(&r->stores, pod) && !lint_doubt(r->l, pod);
 }
 
 /* What something else keeps from going needs its place when that is mended, and until then takes

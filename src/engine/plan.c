@@ -6,6 +6,8 @@
 
 #include "engine/budget.h"
 #include "engine/filter.h"
+#include "engine/maker.h"
+#include "engine/moveout.h"
 #include "engine/plan_internal.h"
 #include "engine/podrole.h"
 
@@ -174,9 +176,14 @@ static void judge_returning(struct planning *g, struct ppod *p, const struct nod
                        "back on the cordoned node");
 }
 
-/* Of one that goes: whether it is made again. */
+/* Of one that goes: whether it is made again, and as what. */
 static void judge_remake(struct planning *g, struct ppod *p) {
+    const struct cluster *c = g->in->cluster;
+    struct maker maker = maker_find(p->pod, c->replica_sets, c->stateful_sets, g->in->jobs);
     struct remade remade;
+    p->doubt = moveout_beyond(p->pod);
+    if (!p->doubt && p->back != BACK_NEVER)
+        p->doubt = maker_doubt(g->arena, p->pod, &maker);
     if (!remake_judge(&g->remake, p->pod, &remade))
         return;
     struct remade *kept = arena_new(g->arena, struct remade);

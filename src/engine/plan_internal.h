@@ -47,6 +47,7 @@ struct ppod {
     bool unsure;                 /* it waits for something that nobody can tell the end of */
     bool refused;                /* it needs a flag, and its whole node is refused because of it */
     const struct remade *unmade; /* why it has no successor, for another reason than room; NULL */
+    const char *doubt;           /* why nobody knows what comes in its place, or where; NULL */
     const char *finalizer;       /* that keeps its object when it has stopped; NULL */
     struct pset *set;            /* that makes its successor when those before it are there; NULL */
     unsigned member;             /* of it */

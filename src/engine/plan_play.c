@@ -127,6 +127,7 @@ static void bounce(struct play *p, unsigned number, const char *to) {
                        .order = old->order,
                        .grace = old->grace,
                        .unmade = old->unmade,
+                       .doubt = old->doubt,
                        .set = old->set,
                        .member = old->member,
                        .leaves_at = PLAN_NO_TIME,
@@ -156,6 +157,9 @@ static bool place(struct play *p, unsigned i) {
         to = NULL;
     else if (g->room)
         to = room_place(g->room, pod->pod, pod->back == BACK_WHEN_GONE, &pod->copy);
+    /* What was found is a guess then, which takes room all the same. */
+    if (pod->doubt && !pod->unmade)
+        to = "";
     if (!to) {
         pod->homeless = true;
         /* What has not gone yet, because its second replica fits nowhere, keeps nothing of it. */

@@ -319,6 +319,10 @@ static bool has_claims(const struct pod *pod) {
     return false;
 }
 
+static bool is_unknown(const struct ppod *p) {
+    return moveout_placed_by_other(p->pod) || p->doubt;
+}
+
 /* A pod of the budget that went before this one, and of whose replacement nobody knows whether it
  * runs: so nobody knows either whether the budget gets back what it took. */
 static const struct ppod *unknown_before(const struct planning *g, const struct ppod *p) {
@@ -326,16 +330,16 @@ static const struct ppod *unknown_before(const struct planning *g, const struct 
     for (size_t i = 0; i < b->all.len; i++) {
         const struct ppod *o = &g->pods.p[b->all.p[i]];
         if (o != p && o->back != BACK_NEVER && !o->unmade && o->evicted >= 0 &&
-            o->evicted < p->evicted && moveout_unknown(o->pod))
+            o->evicted < p->evicted && is_unknown(o))
             return o;
     }
     return NULL;
 }
 
-static const char *unknown_why(const struct planning *g, const struct pod *pod) {
-    return moveout_placed_by_other(pod)
-               ? arena_printf(g->arena, "scheduler %s places it", pod->spec->scheduler)
-               : moveout_beyond(pod);
+static const char *unknown_why(const struct planning *g, const struct ppod *p) {
+    return moveout_placed_by_other(p->pod)
+               ? arena_printf(g->arena, "scheduler %s places it", p->pod->spec->scheduler)
+               : p->doubt;
 }
 
 static void judge_waited(struct planning *g, struct ppod *p) {
@@ -349,18 +353,18 @@ static void judge_waited(struct planning *g, struct ppod *p) {
         arena_printf(g->arena,
                      "%s; whether the replacement of %s runs, and gives back what it took, is not "
                      "known: %s",
-                     p->pub->blocker.message, strna(o->pod->meta.name), unknown_why(g, o->pod));
+                     p->pub->blocker.message, strna(o->pod->meta.name), unknown_why(g, o));
     p->pub->evicted = p->pub->gone = p->pub->back = PLAN_NO_TIME;
 }
 
 static void judge_surged(struct planning *g, struct ppod *p) {
-    bool unknown = moveout_unknown(p->pod);
+    bool unknown = is_unknown(p);
     plan_judge(p, unknown ? PLAN_UNSURE : PLAN_WAITS, BLOCKER_SURGE_PENDING,
                plan_full_name(g, &p->pod->meta),
                unknown ? arena_printf(g->arena,
                                       "with --surge a second replica comes first, and whether "
                                       "there is room for it is not known: %s",
-                                      unknown_why(g, p->pod))
+                                      unknown_why(g, p))
                        : "with --surge a second replica comes first");
     if (unknown)
         p->pub->evicted = p->pub->gone = p->pub->back = PLAN_NO_TIME;
@@ -623,16 +627,16 @@ static void tell_the_end(struct planning *g, struct pnode *n) {
 
 /* Pods of which nobody knows where they go, for one of the two reasons: the first of them, or NULL.
  */
-static const struct pod *unknown_of(const struct planning *g, const struct pnode *n, bool other,
-                                    size_t *pods) {
-    const struct pod *first = NULL;
+static const struct ppod *unknown_of(const struct planning *g, const struct pnode *n, bool other,
+                                     size_t *pods) {
+    const struct ppod *first = NULL;
     *pods = 0;
     for (size_t i = 0; i < n->own; i++) {
         const struct ppod *p = &g->pods.p[n->pods.p[i]];
-        if (p->back == BACK_NEVER || p->unmade || !moveout_unknown(p->pod) ||
+        if (p->back == BACK_NEVER || p->unmade || !is_unknown(p) ||
             moveout_placed_by_other(p->pod) != other)
             continue;
-        first = first ? first : p->pod;
+        first = first ? first : p;
         ++*pods;
     }
     return first;
@@ -642,16 +646,17 @@ static const struct pod *unknown_of(const struct planning *g, const struct pnode
  * waits for them. */
 static void tell_unknown(struct planning *g, struct pnode *n) {
     size_t pods;
-    const struct pod *other = unknown_of(g, n, true, &pods);
-    const struct pod *first = other ? other : unknown_of(g, n, false, &pods);
+    const struct ppod *other = unknown_of(g, n, true, &pods);
+    const struct ppod *first = other ? other : unknown_of(g, n, false, &pods);
     if (!first || n->pub->blocker.message)
         return;
     const char *s = pods == 1 ? "" : "s";
     n->pub->blocker = (struct plan_blocker){
         .code = other ? BLOCKER_OTHER_SCHEDULER : BLOCKER_ROOM_UNKNOWN,
-        .object = plan_full_name(g, &first->meta),
-        .message = other ? arena_printf(g->arena, MOVEOUT_OTHER, pods, s, first->spec->scheduler)
-                         : arena_printf(g->arena, MOVEOUT_BEYOND, pods, s, moveout_beyond(first)),
+        .object = plan_full_name(g, &first->pod->meta),
+        .message = other
+                       ? arena_printf(g->arena, MOVEOUT_OTHER, pods, s, first->pod->spec->scheduler)
+                       : arena_printf(g->arena, MOVEOUT_BEYOND, pods, s, first->doubt),
         .help = ""};
     if (g->in->opts->wait_rescheduled)
         blame(n, PLAN_UNSURE, n->pub->blocker);

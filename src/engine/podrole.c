@@ -102,7 +102,7 @@ const char *pod_pinned_to(const struct pod *pod, const struct store *replica_set
         return NULL;
     const struct replica_set *r =
         (const struct replica_set *)store_get(replica_sets, pod->meta.ns, o->name);
-    return r ? r->template_node : NULL;
+    return r && r->template ? r->template->spec.node_name : NULL;
 }
 
 static bool is_own_finalizer(const char *name) {

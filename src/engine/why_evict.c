@@ -106,7 +106,7 @@ static const char *template_node(struct making *m, const struct pod *pod) {
     if (!str_same(o->kind, "ReplicaSet"))
         return NULL;
     const struct replica_set *r = why_look(m, &kind_replica_set, pod->meta.ns, o->name, NULL);
-    return r ? r->template_node : NULL;
+    return r && r->template ? r->template->spec.node_name : NULL;
 }
 
 /* The first of its volumes whose data is on this node and nowhere else, or NULL. */

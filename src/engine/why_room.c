@@ -2,6 +2,7 @@
  * missing on the node that is nearest to having room, and whether a cordon keeps it out. */
 #include "base/timefmt.h"
 #include "engine/fit_lack.h"
+#include "engine/maker.h"
 #include "engine/moveout.h"
 #include "engine/podrole.h"
 #include "engine/why_internal.h"
@@ -94,9 +95,38 @@ static void count_attached(struct making *m) {
         moveout_fill(m->w->fit, &(struct moveout_stores){.attachments = m->w->attachments});
 }
 
+/* Of one that has a node: what its owner makes in its place. */
+static const char *doubt(struct making *m, const struct pod *pod) {
+    struct maker maker = {0};
+    const struct owner *o = meta_controller(&pod->meta);
+    bool apps = o && str_same(o->api_version, "apps/v1");
+    if (!o || str_empty(pod->node_name))
+        return NULL;
+    if (apps && str_same(o->kind, "StatefulSet")) {
+        maker.set = why_look(m, &kind_stateful_set, pod->meta.ns, o->name, NULL);
+        maker.template = maker.set ? maker.set->template : NULL;
+    } else if (apps && str_same(o->kind, "ReplicaSet")) {
+        const struct replica_set *r = why_look(m, &kind_replica_set, pod->meta.ns, o->name, NULL);
+        maker.template = r ? r->template : NULL;
+    } else if (str_same(o->api_version, "batch/v1") && str_same(o->kind, "Job")) {
+        const struct job *j = why_look(m, &kind_job, pod->meta.ns, o->name, NULL);
+        maker.template = j ? j->template : NULL;
+    }
+    return maker_doubt(m->arena, pod, &maker);
+}
+
+static const char *beyond(struct making *m, const struct pod *pod) {
+    const char *why = moveout_beyond(pod);
+    return why ? why : doubt(m, pod);
+}
+
+static bool is_unknown(struct making *m, const struct pod *pod) {
+    return moveout_placed_by_other(pod) || beyond(m, pod);
+}
+
 /* The picture is there. */
 static bool can_judge(struct making *m, const struct pod *pod) {
-    if (!pod->spec || moveout_unknown(pod))
+    if (!pod->spec || is_unknown(m, pod))
         return false;
     if (!has_claims(pod))
         return true;
@@ -203,21 +233,28 @@ static void add_unread(struct making *m, const struct pod *const *pods, size_t n
 
 /* Nothing is in the way of the drain: only that nobody knows where they go is to be said. */
 static void add_unknown(struct making *m, const struct pod *const *pods, size_t n,
-                        enum blocker_code code) {
+                        enum blocker_code code, struct why_counts *counts) {
     why_pods list = VEC_INIT;
     bool other = code == BLOCKER_OTHER_SCHEDULER;
     for (size_t i = 0; i < n; i++)
-        if (pod_role(pods[i]) == POD_MOVES && !has(&m->held, pods[i]) && moveout_unknown(pods[i]) &&
+        if (pod_role(pods[i]) == POD_MOVES && !has(&m->held, pods[i]) &&
+            !has(&m->unmade, pods[i]) && is_unknown(m, pods[i]) &&
             moveout_placed_by_other(pods[i]) == other)
             *vec_push(&list) = pods[i];
+    /* What asks for devices comes back as it is; of these not even that is known. */
+    unsigned doubts = 0;
+    for (size_t i = 0; i < list.len && !other; i++)
+        doubts += !moveout_beyond(list.p[i]);
+    counts->unknown += doubts;
     if (list.len) {
         const struct pod *first = list.p[0];
         const char *s = list.len == 1 ? "" : "s";
         const char *text =
             other ? arena_printf(m->arena, MOVEOUT_OTHER, list.len, s, first->spec->scheduler)
-                  : arena_printf(m->arena, MOVEOUT_BEYOND, list.len, s, moveout_beyond(first));
+                  : arena_printf(m->arena, MOVEOUT_BEYOND, list.len, s, beyond(m, first));
         struct why_link *l = why_link_new(m, code, kind_pod.name, "", text);
-        l->blocks = false;
+        l->blocks = doubts;
+        l->severity = doubts ? SEVERITY_WARN : l->severity;
         why_link_pods(m, l, list.p, list.len);
         why_link_remedy(m, l, WHY_RISK_NONE, blocker_row(code)->hint, NULL, NULL);
         *vec_push(&m->links) = l;
@@ -350,6 +387,6 @@ void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n
     moveout_undo(&out);
     moveout_done(&out);
     add_unread(m, pods, n, counts);
-    add_unknown(m, pods, n, BLOCKER_OTHER_SCHEDULER);
-    add_unknown(m, pods, n, BLOCKER_ROOM_UNKNOWN);
+    add_unknown(m, pods, n, BLOCKER_OTHER_SCHEDULER, counts);
+    add_unknown(m, pods, n, BLOCKER_ROOM_UNKNOWN, counts);
 }

@@ -30,6 +30,7 @@ static bool keep_pod_annotation(const char *key) {
         "batch.kubernetes.io/",
         "kubevirt.io/",
         "k8s.io/",
+        "vpa", /* vpaUpdates, vpaInPlaceUpdated: who has set its requests */
     };
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
         if (str_starts(key, prefixes[i]))
@@ -395,15 +396,9 @@ TYPE(type_ds_status, "DaemonSetStatus", daemon_set,
 TYPE(type_ds, "DaemonSet", daemon_set, FM("metadata", 1, MSG, daemon_set, meta, type_meta),
      FLAT("spec", 2, type_ds_spec), FLAT("status", 3, type_ds_status));
 
-TYPE(type_rs_template_meta, "ObjectMeta", replica_set,
-     F("labels", 11, MAP, replica_set, template_labels));
-TYPE(type_rs_template_spec, "PodSpec", replica_set,
-     F("nodeName", 10, STR, replica_set, template_node));
-TYPE(type_rs_template, "PodTemplateSpec", replica_set, FLAT("metadata", 1, type_rs_template_meta),
-     FLAT("spec", 2, type_rs_template_spec));
 TYPE(type_rs_spec, "ReplicaSetSpec", replica_set, F("replicas", 1, OPT_I32, replica_set, replicas),
      FM("selector", 2, PTR, replica_set, selector, type_selector),
-     FLAT("template", 3, type_rs_template),
+     FM("template", 3, PTR, replica_set, template, type_template),
      F("minReadySeconds", 4, I32, replica_set, min_ready_seconds));
 TYPE(type_rs_status, "ReplicaSetStatus", replica_set, F("replicas", 1, I32, replica_set, now),
      F("fullyLabeledReplicas", 2, I32, replica_set, labeled),
@@ -469,6 +464,7 @@ TYPE(type_job_spec, "JobSpec", job, F("parallelism", 1, OPT_I32, job, parallelis
      F("completions", 2, OPT_I32, job, completions),
      F("activeDeadlineSeconds", 3, OPT_I64, job, deadline),
      FM("selector", 4, PTR, job, selector, type_selector),
+     FM("template", 6, PTR, job, template, type_template),
      F("backoffLimit", 7, OPT_I32, job, backoff_limit),
      F("ttlSecondsAfterFinished", 8, OPT_I32, job, ttl),
      F("completionMode", 9, STR, job, completion_mode), F("suspend", 10, BOOL, job, suspend),

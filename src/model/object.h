@@ -348,8 +348,7 @@ struct replica_set {
     int32_t replicas; /* wanted; ABSENT32 */
     int32_t min_ready_seconds;
     const struct label_selector *selector;
-    const struct pair *template_labels;
-    const char *template_node; /* the node that its pods name, if they do */
+    const struct pod_template *template;
     int32_t now, labeled, ready, available, terminating;
     int64_t observed_generation;
 };
@@ -416,6 +415,7 @@ struct job {
     const char *managed_by;
     int64_t deadline; /* activeDeadlineSeconds, ABSENT64 */
     const struct label_selector *selector;
+    const struct pod_template *template;
     const char *completion_mode, *replacement_policy;
     bool suspend;
     const struct condition *conditions;

@@ -73,7 +73,7 @@ static void put_status(struct replica_sets *c, struct record *r, const struct po
     struct fleet *f = c->fleet;
     const struct replica_set *rs = record_as(replica_set, r);
     int64_t labeled = 0, ready = 0, available = 0, again = INT64_MAX;
-    struct label_selector template = {.labels = rs->template_labels};
+    struct label_selector template = {.labels = rs->template ? rs->template->labels : NULL};
     struct matcher full = {.selector = &template};
     for (size_t i = 0; i < active->v.len; i++) {
         const struct pod *pod = record_as(pod, active->v.p[i]);

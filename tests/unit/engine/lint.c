@@ -157,10 +157,11 @@ static void workloads_that_a_drain_stumbles_over(void **state) {
     site_deployment(s, "tol", 1, "'tolerations':[{'operator':'Exists'}]");
     site_pod(s, "tol-1-a", "w4", "tol", SITE_OWNER(RS, "tol-1"), true,
              ",'tolerations':[{'operator':'Exists'}]");
-    site_put(s, &kind_pod,
-             "{'metadata':{'namespace':'x','name':'job','annotations':{"
-             "'cluster-autoscaler.kubernetes.io/safe-to-evict':'false'}" SITE_OWNER(
-                 "Job", "j") "},'spec':{'nodeName':'w5'},'status':{'phase':'Running'}}");
+    site_put(
+        s, &kind_pod,
+        "{'metadata':{'namespace':'x','name':'job','annotations':{"
+        "'cluster-autoscaler.kubernetes.io/safe-to-evict':'false'}" SITE_OWNER_OF(
+            "batch/v1", "Job", "j") "},'spec':{'nodeName':'w5'},'status':{'phase':'Running'}}");
     site_put(s, &kind_pod,
              "{'metadata':{'namespace':'x','name':'late','deletionTimestamp':'2026-11-15T07:55:"
              "00Z'" SITE_OWNER(RS, "l-1") "},'spec':{'nodeName':'w6'},'status':{'phase':"
@@ -309,8 +310,8 @@ static void what_operators_keep_is_a_remark(void **state) {
     site_put(
         s, &kind_pod,
         "{'metadata':{'namespace':'x','name':'im','labels':{'app':'im','longhorn.io/component'"
-        ":'instance-manager'}" SITE_OWNER(
-            "InstanceManager",
+        ":'instance-manager'}" SITE_OWNER_OF(
+            "longhorn.io/v1beta2", "InstanceManager",
             "im") "},'spec':{'nodeName':'w1'},"
                   "'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}");
     site_budget(s, "im", "'minAvailable':1",

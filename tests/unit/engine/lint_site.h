@@ -111,9 +111,10 @@ static inline void site_pod(struct site *s, const char *name, const char *node, 
              name, app, owner, node, more, ready ? "True" : "False");
 }
 
-#define SITE_OWNER(kind, name)                                                                     \
-    ",'ownerReferences':[{'apiVersion':'apps/v1','kind':'" kind "','name':'" name                  \
+#define SITE_OWNER_OF(api, kind, name)                                                             \
+    ",'ownerReferences':[{'apiVersion':'" api "','kind':'" kind "','name':'" name                  \
     "','uid':'uid-" name "','controller':true}]"
+#define SITE_OWNER(kind, name) SITE_OWNER_OF("apps/v1", kind, name)
 
 /* Deployment NAME, and its ReplicaSet NAME-1. */
 static inline void site_deployment(struct site *s, const char *name, int replicas,
