@@ -215,8 +215,8 @@ static void workload_pod(struct plan_site *f, const char *pod, const char *node,
                          const char *owner) {
     _cleanup_free_ char *text =
         xasprintf("{'metadata':{'labels':{'app':'%s'},'ownerReferences':[{'kind':'%s','name':'%s',"
-                  "'apiVersion':'apps/v1','uid':'%s','controller':true}]}}",
-                  owner, kind, owner, owner);
+                  "'apiVersion':'%s/v1','uid':'%s','controller':true}]}}",
+                  owner, kind, owner, streq(kind, "Job") ? "batch" : "apps", owner);
     dw_pod(&f->w, pod, node, "%s", text);
 }
 
