@@ -261,6 +261,8 @@ void room_avoid(struct room *r, const char *node);
 /* No pod is put there any more; or again. */
 void room_close(struct room *r, const char *node);
 void room_open(struct room *r, const char *node);
+/* Pods that waited for a place before anything was done get one, as far as there is any. */
+void room_seat(struct room *r);
 /* A pod has left a node that is open. */
 void room_freed(struct room *r);
 /* Pods that are leaving nodes that are not the plan's, and have not left yet, in a play in which

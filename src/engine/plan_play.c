@@ -199,6 +199,8 @@ static void shuffle_pending(struct play *p) {
  * nothing one after the other, who have to wait for their next turn. */
 static void try_pending(struct play *p) {
     size_t had = p->pending.len, tried = 0, in_vain = 0;
+    if (p->g->room)
+        room_seat(p->g->room);
     if (p->g->chance)
         shuffle_pending(p);
     for (p->hopeful = false; tried < had && in_vain < PENDING_MAX; tried++) {
@@ -724,6 +726,9 @@ static void pod_gone(struct play *p, unsigned i) {
     struct pnode *n = &g->nodes.p[pod->node];
     if (g->room)
         room_gone(g->room, pod->pod, pod->own_copy);
+    /* Those that waited for it to go are looked at first, unless their back-off is not over. */
+    if (g->room && !(g->chance && prng_range(g->chance, 0, 2)))
+        room_seat(g->room);
     if (!pod->finalizer) { /* else it has stopped, and its node is never done */
         pod->state = PPOD_GONE;
         pod->gone = p->now;

@@ -133,5 +133,25 @@ class Kinds(Case):
         self.assertEqual(sorted(verdicts), ["goes", "unsure"])
 
 
+class Waiting(Case):
+    def test_who_waits_already_takes_the_place(self) -> None:
+        """A pod that one of the node keeps out comes in when that goes, and then there is no room for the other's replacement."""
+        zone = {"topologyKey": "kubernetes.io/os", "labelSelector": {"matchLabels": {"app": "a"}}}
+        apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [zone]}}
+        self.begin(workload("StatefulSet", "a", cpu="1500m", serviceName="a", replicas=1), cpu=2)
+        (node,) = (n for n in ("w1", "w2", "w3") if self.on(n))
+        (shut, _) = (n for n in ("w1", "w2", "w3") if n != node)
+        code, _ = self.sim.client.call("PATCH", f"/api/v1/nodes/{shut}", {"spec": {"unschedulable": True}}, content_type="application/merge-patch+json")
+        self.assertEqual(code, 200)
+        late = workload("Deployment", "b", {"affinity": apart}, "1500m", replicas=1)
+        self.assertEqual(self.sim.client.call("POST", "/apis/apps/v1/namespaces/default/deployments", late)[0], 201)
+        self.until(lambda: any(c["type"] == "PodScheduled" and c["status"] == "False" for p in self.sim.client.get("/api/v1/pods")["items"]
+                               for c in p["status"].get("conditions", [])), "a pod that waits")
+        done = self.slipway(f"plan {node} --detailed-exitcode -o json")
+        self.assertEqual(done.code, BLOCKED, done)
+        (pod,) = json.loads(done.out)["nodes"][0]["pods"]
+        self.assertEqual((pod["verdict"], pod.get("to")), ("homeless", None))
+
+
 if __name__ == "__main__":
     tap.main()
