@@ -180,13 +180,18 @@ static bool ripe(struct drain *d, int64_t since, int64_t seconds) {
     return d->now.mono >= due;
 }
 
+/* What nobody finds by looking at objects is known from Events alone: it is said soon. */
+static int64_t record_after(enum blocker_code code) {
+    return code == BLOCKER_ADMISSION_DENIED ? TELL_AFTER : RECORD_AFTER;
+}
+
 static void group_step(struct drain *d, struct dnode *n, struct dgroup *g) {
     struct dpod *p = g->count ? example(n, g) : NULL;
     if (p && !g->told && ripe(d, g->since, TELL_AFTER)) {
         g->told = true;
         tell_blocker(d, NOTE_BLOCKED, n, p, &p->pub.blocker);
     }
-    if (p && !g->recorded && ripe(d, g->since, RECORD_AFTER)) {
+    if (p && !g->recorded && ripe(d, g->since, record_after(g->code))) {
         g->recorded = true;
         record(d, n, &p->pub.blocker);
     } else if (!p && g->recorded) {

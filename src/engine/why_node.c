@@ -1,5 +1,6 @@
 /* Why a node is not drained, or what a drain of it would meet. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/timefmt.h"
 #include "engine/podrole.h"
@@ -125,6 +126,31 @@ static void look_at_events(struct making *m) {
         if (told_parse(list.p[i], &told) && !told_over(m->w->events, m->node, &told))
             use_event(m, &told);
     vec_done(&list);
+}
+
+/* How the last drain of a node that is still cordoned ended, if it did not get through: what it was
+ * refused may be nothing that looking at objects finds. */
+static const struct condition *ended_badly(const struct making *m) {
+    const struct node_condition *c = node_condition_find(m->node->conditions, "DrainInProgress");
+    bool ended = c && str_same(c->c.status, "False") && str_same(c->c.reason, "SlipwayDrainEnded");
+    return m->node->unschedulable && ended && !str_empty(c->c.message) ? &c->c : NULL;
+}
+
+static void look_at_end(struct making *m, enum why_stage stage) {
+    const struct condition *c = stage == WHY_BEFORE ? ended_badly(m) : NULL;
+    if (!c)
+        return;
+    bool denied = strstr(c->message, blocker_row(BLOCKER_ADMISSION_DENIED)->name);
+    struct why_link *l = why_link_new(
+        m, denied ? (int)BLOCKER_ADMISSION_DENIED : WHY_NO_CODE, kind_node.name, m->node->meta.name,
+        arena_printf(m->arena, "the last drain did not get through: %s", c->message));
+    l->since = c->changed;
+    l->blocks = denied;
+    l->severity = SEVERITY_WARN;
+    if (denied)
+        why_link_remedy(m, l, WHY_RISK_NONE, blocker_row(BLOCKER_ADMISSION_DENIED)->hint, NULL,
+                        NULL);
+    *vec_push(&m->links) = l;
 }
 
 /* --- the sentence --- */
@@ -294,8 +320,10 @@ static void summarize(struct making *m, const struct why_counts *c, enum why_sta
     else if (stage == WHY_DRAINED)
         str_addf(&text, "drained and cordoned (%s)%s%s%s", m->out->held_by, gates->end ? "; " : "",
                  gates->end ? gates->end->check->title : "", gates->end ? " is against more" : "");
-    else
+    else {
         say_future(m, c, gates, &text);
+        str_add(&text, ended_badly(m) ? "; the last drain did not get through" : "");
+    }
     m->out->summary = why_text(m, &text);
     m->out->pods = c->moves + c->leaving;
     m->out->stays = c->stays;
@@ -342,6 +370,7 @@ static void look_at_node(struct making *m) {
     gates.volume = volume;
     look_at_unread(m, &counts, stage);
     look_at_events(m);
+    look_at_end(m, stage);
     summarize(m, &counts, stage, &gates);
 }
 

@@ -145,6 +145,21 @@ static void attempts_are_counted(void **state) {
 
 /* --- Events of what lasts --- */
 
+/* Nobody finds it by looking at objects. */
+static void a_webhook_that_refuses_is_recorded_soon(void **state) {
+    struct drain_world *w = *state;
+    w->opts.keep_record = true;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_start(w, "w0", NULL);
+    unsigned before = dw_asked(w, "create events");
+    dw_reply(w, ACTION_EVICT, "a", KUBE_DENIED, -1);
+    dw_pass(w, MSEC(2900));
+    assert_int_equal(dw_asked(w, "create events"), before);
+    dw_pass(w, MSEC(200));
+    assert_int_equal(dw_asked(w, "create events"), before + 1);
+}
+
 static void a_blocker_that_lasts_a_minute_is_recorded_and_so_is_its_end(void **state) {
     struct drain_world *w = *state;
     w->opts.keep_record = true;
@@ -234,6 +249,7 @@ int main(void) {
         DRAIN_TEST(another_reason_ends_the_first),
         DRAIN_TEST(the_same_reason_again_is_told_again),
         DRAIN_TEST(attempts_are_counted),
+        DRAIN_TEST(a_webhook_that_refuses_is_recorded_soon),
         DRAIN_TEST(a_blocker_that_lasts_a_minute_is_recorded_and_so_is_its_end),
         DRAIN_TEST(waiting_for_room_is_not_recorded),
         DRAIN_TEST(a_node_that_waits_is_recorded_once),

@@ -39,6 +39,24 @@ static void a_node_without_troubles(void **state) {
 }
 
 /* The worst decides what would become of a drain. */
+/* What it was refused nobody finds by looking at objects. */
+static void the_last_drain_did_not_get_through(void **state) {
+    struct scene *s = *state;
+    scene_add(s, &kind_node,
+              "{'metadata':{'name':'n1','uid':'n1'},'spec':{'unschedulable':true},'status':{"
+              "'conditions':[{'type':'Ready','status':'True'},{'type':'DrainInProgress','status':"
+              "'False','reason':'SlipwayDrainEnded','message':'not done within 90s; still there: "
+              "x/a-1 (AdmissionDenied)','lastTransitionTime':'2026-11-15T07:59:00Z'}]}}");
+    scene_deployment(s, "a", 2);
+    scene_pod(s, "a-1", "a", "n1", POD_WELL);
+    const struct why *why = scene_why(s, "n1");
+    assert_int_equal(why->n_links, 1);
+    assert_int_equal(why->links[0]->code, BLOCKER_ADMISSION_DENIED);
+    assert_true(why->links[0]->blocks);
+    assert_contains(why->links[0]->text, "not done within 90s; still there: x/a-1");
+    assert_contains(why->summary, "; the last drain did not get through");
+}
+
 static void what_a_drain_would_meet(void **state) {
     struct scene *s = *state;
     scene_node(s, "n1");
@@ -163,6 +181,7 @@ static void pods_and_budgets_are_asked_for_together(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(a_node_without_troubles),
+        SCENE_TEST(the_last_drain_did_not_get_through),
         SCENE_TEST(what_a_drain_would_meet),
         SCENE_TEST(a_drain_at_work),
         SCENE_TEST(a_drain_at_work_needs_no_flags),
