@@ -156,8 +156,11 @@ static void look_behind_cordons(struct search *s) {
 
 static void search(struct search *s) {
     const struct fit_ask *ask = &s->fit->ask;
-    if (!fit_ask(s->fit, s->pod)) /* no node could mend it */
+    if (!fit_ask(s->fit, s->pod)) { /* no node could mend it */
+        bool storage = str_starts(strna(ask->trouble), "persistentvolume"); /* or its claim */
+        s->out->codes |= storage ? 1u << ask->trouble_code : 0;
         return;
+    }
     fit_load_of(fit_spec(s->pod->spec), NULL, &s->load);
     size_t n = ask->only_some ? ask->only.len : fit_node_count(s->fit);
     for (size_t i = 0; i < n; i++) {
@@ -192,6 +195,10 @@ static const struct {
     {BIT(VOLUME_NODE) | BIT(VOLUME_ZONE),
      "add a node in the zone of its volume, which does not leave it, or drain the nodes of that "
      "zone one after the other, each back before the next"},
+    {BIT(POD) | BIT(VOLUME_GONE),
+     "no node helps: make the claim or the volume that it names again, with the data from a "
+     "backup. A claim that is being deleted is gone for good when the pod that uses it is, and "
+     "with it, if it is reclaimed so (Delete), the data"},
     {BIT(VOLUME_NONE), "let its StorageClass make a volume where there is room, or make one"},
     {BIT(VOLUME_COUNT),
      "add a node, or move pods with volumes off one: the CSI driver of its volumes can attach no "

@@ -146,6 +146,29 @@ static const char *drained(const struct making *m) {
     return m->node ? m->node->meta.name : NULL;
 }
 
+/* Whoever has put a gate there takes it off: its name begins with whose it is. */
+static void tell_gates(struct making *m, struct why_link *l, struct why_link *helped,
+                       const struct pod *pod) {
+    const struct named *gates = pod->spec ? pod->spec->gates : NULL;
+    for (size_t i = 0; i < list_len(gates); i++) {
+        const char *name = strna(gates[i].name);
+        bool kueue = str_starts(name, "kueue.x-k8s.io/");
+        tell(m, l, arena_printf(m->arena, "scheduling gate %s", name));
+        why_link_remedy(m, helped, WHY_RISK_NONE,
+                        kueue
+                            ? "look at why Kueue does not admit it: its Workload tells, and the "
+                              "ClusterQueue what it has left"
+                            : arena_printf(m->arena,
+                                           "look at the controller that has put the gate %s there "
+                                           "and takes it off",
+                                           name),
+                        kueue ? arena_printf(m->arena, "kubectl -n %s get workloads.kueue.x-k8s.io",
+                                             why_shell(m, strna(pod->meta.ns)))
+                              : NULL,
+                        NULL);
+    }
+}
+
 void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
                   const struct pod *pod) {
     const struct condition *c = condition_find(pod->conditions, "PodScheduled");
@@ -164,6 +187,8 @@ void why_add_room(struct making *m, struct why_link *l, struct why_link *helped,
         str_addf(&text, ": %s",
                  gated ? "it has scheduling gates that somebody must take off" : c->reason);
     l->text = why_text(m, &text);
+    if (gated)
+        tell_gates(m, l, helped, pod);
     if (!gated && moveout_beyond(pod))
         tell(m, l,
              arena_printf(m->arena, "whether a node has room for it now is not known: %s",

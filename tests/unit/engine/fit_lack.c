@@ -87,10 +87,26 @@ static void each_reason_has_its_help(void **state) {
     for (unsigned code = FIT_NODE_NAME; code < FIT_CODES; code++) {
         size_t n = fit_lack_help(&(struct fit_lack){.codes = UINT32_C(1) << code}, helps);
         bool room = code == FIT_PODS || code == FIT_RESOURCE; /* has its own words */
-        assert_int_equal(n, !room && code != FIT_VOLUME_GONE);
+        assert_int_equal(n, !room);
     }
     assert_int_equal(fit_lack_help(&(struct fit_lack){.codes = UINT32_MAX}, helps), FIT_HELPS);
     assert_non_null(strstr(helps[0], "in the zone of its volume"));
+}
+
+/* No node has what is missing, and none is asked for. */
+static void a_claim_that_is_gone(void **state) {
+    struct scene *s = *state;
+    const char *helps[FIT_HELPS];
+    node(s, "w1", "2", "4Gi", "10", "");
+    dw_pod(&s->w, "asks", "",
+           "{'spec':{'containers':[{'name':'c'}],'volumes':[{'name':'v','persistentVolumeClaim':{"
+           "'claimName':'gone'}}]}}");
+    struct pod p = *(const struct pod *)store_get(s->w.c.pods, "default", "asks");
+    p.node_name = NULL;
+    fit_lack_of(s->fit, s->w.c.nodes, &p, NULL, &s->lack);
+    assert_null(s->lack.nearest);
+    assert_int_equal(fit_lack_help(&s->lack, helps), 1);
+    assert_non_null(strstr(helps[0], "no node helps: make the claim"));
 }
 
 /* The node that is to be emptied is no candidate, however near. */
@@ -172,6 +188,7 @@ int main(void) {
         LACK_TEST(the_nearest_is_named_with_what_it_lacks),
         LACK_TEST(pods_and_several_resources_count),
         LACK_TEST(each_reason_has_its_help),
+        LACK_TEST(a_claim_that_is_gone),
         LACK_TEST(the_node_that_is_emptied_does_not_count),
         LACK_TEST(other_reasons_are_not_a_lack),
         LACK_TEST(a_cordon_is_looked_behind),

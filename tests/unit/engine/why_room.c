@@ -178,6 +178,21 @@ static void gates_are_somebody_elses(void **state) {
     assert_null(strstr(str_get(&s->asked), "room"));
 }
 
+static void gates_are_named(void **state) {
+    struct scene *s = *state;
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'p','uid':'p'},'spec':{'schedulingGates':[{"
+              "'name':'kueue.x-k8s.io/admission'},{'name':'example.com/quota'}]},'status':{"
+              "'phase':'Pending','conditions':[{'type':'PodScheduled','status':'False','reason':"
+              "'SchedulingGated'}]}}");
+    const struct why_link *l = scene_why_pod(s, "p")->links[0];
+    assert_int_equal(l->n_causes, 2);
+    assert_string_equal(l->causes[0]->text, "scheduling gate kueue.x-k8s.io/admission");
+    assert_int_equal(l->n_remedies, 2);
+    assert_string_equal(l->remedies[0].command, "kubectl -n x get workloads.kueue.x-k8s.io");
+    assert_contains(l->remedies[1].text, "example.com/quota");
+}
+
 /* Without the whole cluster the scheduler's message still is an answer. */
 static void what_may_not_be_read_is_done_without(void **state) {
     struct scene *s = *state;
@@ -531,6 +546,7 @@ int main(void) {
         cmocka_unit_test(absurd_quantities),
         SCENE_TEST(bytes_are_rounded_up),
         SCENE_TEST(gates_are_somebody_elses),
+        SCENE_TEST(gates_are_named),
         SCENE_TEST(what_may_not_be_read_is_done_without),
         SCENE_TEST(pods_of_a_node_that_find_no_room),
         SCENE_TEST(each_reason_is_told),
