@@ -202,6 +202,30 @@ static struct resource *resource_for(const struct restore *r, const char *versio
     return streq(str_get(&served), version) ? res : NULL;
 }
 
+/* Pods that workloads may want in all: Kubernetes is made for clusters of up to 150,000 (see
+ * https://kubernetes.io/docs/setup/best-practices/cluster-large/). What simulates them makes each.
+ */
+enum { WANTED_MAX = 1000000 };
+
+/* A number in a file that somebody sends keeps nobody busy for ever. */
+static int check_replicas(struct restore *r, const char *kind, const json_t *obj, struct err *err) {
+    const json_t *spec = json_object_get(obj, "spec");
+    const char *member = streq(kind, "Job") ? "parallelism" : "replicas";
+    const json_t *n = json_object_get(spec, member);
+    if (!json_is_integer(n) || !json_object_get(spec, "template"))
+        return 0;
+    int64_t wants = MAX_OF((int64_t)json_integer_value(n), 0);
+    if (!streq(kind, "ReplicaSet")) /* most are of Deployments, which count */
+        r->wanted += MIN_OF(wants, (int64_t)WANTED_MAX + 1);
+    if (wants <= WANTED_MAX && r->wanted <= WANTED_MAX)
+        return 0;
+    return err_set(
+        err, EINVAL,
+        "%s %s: with %s %lld the cluster wants more than %d pods, which is more than can "
+        "be simulated",
+        kind, strna(meta_str(obj, "name")), member, (long long)wants, WANTED_MAX);
+}
+
 static int place(struct restore *r, struct resource *res, const json_t *raw, struct err *err) {
     struct fleet *f = r->fleet;
     _cleanup_failure_ struct failure failure = FAILURE_INIT;
@@ -209,6 +233,8 @@ static int place(struct restore *r, struct resource *res, const json_t *raw, str
     if (rules_decode(f->api, res, raw, &obj, NULL, &failure))
         return err_set(err, EINVAL, "%s", strna(failure.message));
     int rc = restore_check_meta(res, obj, err);
+    if (!rc)
+        rc = check_replicas(r, strna(json_str(raw, "kind")), obj, err);
     if (rc) {
         json_decref(obj);
         return rc;

@@ -32,7 +32,8 @@ struct restore {
     struct htab accounts, classes; /* struct restore_need */
     VEC(struct restore_start) starts;
     size_t kept, dropped, refused;
-    char *refusal; /* why the first was */
+    int64_t wanted; /* pods, by all workloads */
+    char *refusal;  /* why the first was */
 };
 
 /* Of objects: a time, 0 when there is none; a condition of a status, or NULL. */

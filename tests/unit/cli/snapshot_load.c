@@ -56,10 +56,22 @@ static void test_gaps(void **state) {
     habits_free(h);
 }
 
+/* More pods than anybody can simulate. */
+#define ABSURD(kind)                                                                               \
+    "{\"apiVersion\":\"apps/v1\",\"kind\":\"" kind                                                 \
+    "\",\"metadata\":{\"name\":\"a\",\"namespace\":\"x\"},\"spec\":{\"replicas\":2000000000,"      \
+    "\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":"  \
+    "\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"c\"}]}}}}"
+
 /* What is no object is told with its place, and nothing is left behind. */
 static void test_bad(void **state) {
     (void)state;
-    static const char *const bad[] = {"x", "{}", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}"};
+    static const char *const bad[] = {"x",
+                                      "{}",
+                                      "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}",
+                                      ABSURD("Deployment"),
+                                      ABSURD("StatefulSet"),
+                                      ABSURD("ReplicaSet")};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         _cleanup_err_ struct err err = ERR_INIT;
         struct habits *h = habits_new();
