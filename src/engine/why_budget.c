@@ -137,13 +137,31 @@ static void advise_sync_failed(struct making *m, struct why_link *l, const struc
     why_use_remedies(m, l, &remedies);
 }
 
+/* With the flags that such a drain of the node needs, or it would be refused as it is pasted. */
 static void advise_override(struct making *m, struct why_link *l) {
+    bool bare = false, data = false;
+    size_t n;
     if (!m->node)
         return;
-    why_link_remedy(m, l, WHY_RISK_SERVICE, "delete pods instead of evicting them",
-                    arena_printf(m->arena, "slipway drain %s --disable-eviction",
-                                 why_shell(m, m->node->meta.name)),
-                    "every budget on the node is ignored");
+    const struct object *const *pods = store_find(m->w->pods, m->w->pods_by_node,
+                                                  (struct store_key){m->node->meta.name, NULL}, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct pod *pod = (const struct pod *)pods[i];
+        bool goes = !pod->meta.deleted && !pod_finished(pod);
+        bare |= goes && pod_role(pod) == POD_BARE;
+        data |= goes && (pod_role(pod) == POD_BARE || pod_role(pod) == POD_MOVES) &&
+                pod_has_local_data(pod);
+    }
+    why_link_remedy(m, l, bare || data ? WHY_RISK_DATA : WHY_RISK_SERVICE,
+                    "delete pods instead of evicting them",
+                    arena_printf(m->arena, "slipway drain %s --disable-eviction%s%s",
+                                 why_shell(m, m->node->meta.name), bare ? " --force" : "",
+                                 data ? " --delete-emptydir-data" : ""),
+                    bare   ? "every budget on the node is ignored, and pods without a controller "
+                             "are gone for good"
+                    : data ? "every budget on the node is ignored, and data in emptyDir volumes is "
+                             "lost"
+                           : "every budget on the node is ignored");
 }
 
 /* --- causes --- */

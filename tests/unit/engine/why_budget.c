@@ -298,6 +298,30 @@ static void absurd_budgets(void **state) {
 }
 
 /* Objects with nothing in them but their names, and owners without any. */
+/* A command that is refused as it is pasted helps nobody. */
+static void the_flags_that_it_needs(void **state) {
+    struct scene *s = *state;
+    scene_node(s, "n1");
+    scene_node(s, "n2");
+    scene_deployment(s, "a", 2);
+    scene_pod(s, "a-1", "a", "n1", POD_WELL);
+    scene_pod(s, "a-2", "a", "n2", POD_WELL);
+    scene_budget(s, "a", "'maxUnavailable':0", 2, 2, 2);
+    scene_add(s, &kind_pod,
+              "{'metadata':{'namespace':'x','name':'bare'},'spec':{'nodeName':'n1','volumes':[{"
+              "'name':'t','emptyDir':{}}]},'status':{'phase':'Running'}}");
+    const struct why *why = scene_why(s, "n1");
+    const char *command = NULL;
+    for (size_t i = 0; i < why->n_links; i++)
+        for (size_t k = 0; k < why->links[i]->n_remedies; k++)
+            if (why->links[i]->remedies[k].command &&
+                strstr(why->links[i]->remedies[k].command, "--disable-eviction"))
+                command = why->links[i]->remedies[k].command;
+    assert_non_null(command);
+    assert_string_equal(command,
+                        "slipway drain n1 --disable-eviction --force --delete-emptydir-data");
+}
+
 static void bare_bones(void **state) {
     struct scene *s = *state;
     scene_add(s, &kind_node, "{'metadata':{'name':'n1'},'spec':{'unschedulable':true}}");
@@ -381,6 +405,7 @@ int main(void) {
         SCENE_TEST(a_budget_that_nobody_has_looked_at),
         SCENE_TEST(the_pods_are_asked_for_by_selector),
         cmocka_unit_test(absurd_budgets),
+        SCENE_TEST(the_flags_that_it_needs),
         SCENE_TEST(bare_bones),
         SCENE_TEST(a_budget_that_counts_no_pods),
         SCENE_TEST(what_an_operator_guards_is_left_alone),
