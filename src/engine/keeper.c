@@ -144,6 +144,8 @@ void keeper_lead(struct keeper *k, int32_t fence) {
 
 void keeper_follow(struct keeper *k) {
     k->leads = false;
+    if (k->lost) /* what it is now is for others to say */
+        record_done(&k->record);
     k->lost = false;
     keeper_holds_done(k);
     keeper_upkeeps_done(k);
@@ -293,13 +295,17 @@ static void tell_changes(struct keeper *k, const struct slots *old, const struct
     }
 }
 
-/* Somebody has deleted it. A node that was told to go goes all the same: who holds a slot holds it
- * still, as whoever leads knows. */
-static bool keep_lost(struct keeper *k) {
+/* It has holders, as whoever leads has written it. */
+static bool is_ours(const struct keeper *k) {
+    const struct slot_record *r = &k->record;
+    return k->leads && r->known && !r->trouble && r->slots.list.len && r->slots.fence == k->fence;
+}
+
+/* Somebody has deleted it, or what is in it (the object is of that version then). A node that was
+ * told to go goes all the same: who holds a slot holds it still, as whoever leads knows. */
+static void keep_lost(struct keeper *k, const char *version) {
     struct slot_record *r = &k->record;
-    if (!k->leads || !r->version || r->trouble || !r->slots.list.len || r->slots.fence != k->fence)
-        return false;
-    for (size_t i = 0; i < r->slots.list.len; i++) {
+    for (size_t i = 0; !k->lost && i < r->slots.list.len; i++) {
         const struct slot *slot = &r->slots.list.p[i];
         keeper_tell(k,
                     (struct keeper_note){.node = slot->node,
@@ -308,21 +314,28 @@ static bool keep_lost(struct keeper *k) {
                                          .slot = slot,
                                          .reason = REASON_RECORD_LOST,
                                          .warning = true},
-                    "holds a slot of policy %s, and somebody has deleted the ConfigMap %s that "
+                    "holds a slot of policy %s, and somebody has %s the ConfigMap %s that "
                     "said so: it is written again ('slipway unlock' lets a slot go)",
-                    k->opts.policy, k->map);
+                    k->opts.policy, version ? "emptied" : "deleted", k->map);
     }
-    mem_clear(&r->version);
+    str_replace(&r->version, version);
     k->lost = true;
     keeper_stir(k);
-    return true;
+}
+
+/* No write of ours, by whichever replica, takes the term back or leaves no text. One without
+ * holders, while the lost one is not written yet, is of a replica that has found nothing. */
+static bool is_emptied(const struct keeper *k, const char *text, const struct slots *new) {
+    return str_empty(text) || new->fence < k->fence || (k->lost && !new->list.len);
 }
 
 void keeper_learn(struct keeper *k, const struct config_map *map) {
     struct slot_record *r = &k->record, new = {0};
     _cleanup_err_ struct err err = ERR_INIT;
-    if (!map && r->known && keep_lost(k))
+    if (!map && r->version && is_ours(k)) {
+        keep_lost(k, NULL);
         return;
+    }
     if (map && r->known && version_compare(map->meta.version, r->version) <= 0)
         return;
     if (!map && r->known && !r->version)
@@ -332,6 +345,11 @@ void keeper_learn(struct keeper *k, const struct config_map *map) {
     const char *text = map ? map_get(map->data, SLOTS_KEY) : NULL;
     if (slots_parse(view_of(strna(text)), &new.arena, &new.slots, &err) < 0)
         new.trouble = xstrdup(err_msg(&err));
+    if (map && is_ours(k) && !new.trouble &&is_emptied(k, text, &new.slots)) {
+        keep_lost(k, new.version);
+        record_done(&new);
+        return;
+    }
     if (k->leads && r->known && !new.trouble && !r->trouble)
         tell_changes(k, &r->slots, &new.slots);
     record_done(r);

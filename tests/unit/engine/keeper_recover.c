@@ -1,4 +1,4 @@
-/* Tests of src/engine/keeper_recover.c: a record of slots is deleted while nobody leads. Those of
+/* Tests of src/engine/keeper_recover.c: a record of slots is deleted, or emptied. Those of
  * clients whose nodes are up are in keeper.c. */
 #include "support/upkeep_world.h"
 
@@ -183,6 +183,137 @@ static void nobody_held_one(void **state) {
     (void)state;
 }
 
+/* --- emptied, not deleted --- */
+
+/* As `kubectl patch` takes the data away, an editor the text, or as a copy of earlier is put back.
+ */
+static void empty(struct kw *w, unsigned how) {
+    if (how == 0)
+        kw_edit(w, &kind_config_map, KW_NS, KW_MAP, "{'data':null}");
+    else if (how == 1)
+        kw_edit(w, &kind_config_map, KW_NS, KW_MAP, "{'data':{'" SLOTS_KEY "':null}}");
+    else if (how == 2)
+        kw_set_record(w, "%s", "");
+    else
+        kw_set_record(w, "{'v':1,'fence':0,'slots':[],'waiting':[]}");
+}
+
+enum { WAYS_TO_EMPTY = 4 };
+
+static void assert_still_out(struct kw *w, const char *want) {
+    kw_pass(w, SEC(60));
+    assert_in(w, "m1", want);
+    assert_slots(w, "w1 granted");
+    assert_true(kw_is_cordoned(w, "w1"));
+    assert_non_null(strstr(str_get(&w->told), "warning RecordLost w1: "));
+    assert_null(strstr(str_get(&w->told), "SlotLost"));
+    assert_says(w, 0, "w2", KEEPER_MAY_GO, KEEPER_FULL);
+}
+
+static void one_that_is_emptied_under_a_leader(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < WAYS_TO_EMPTY; how++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        operating(w);
+        empty(w, how);
+        assert_still_out(w, "Operating");
+        assert_int_equal(dw_count(&w->told, "warning RecordLost w1: "), 1);
+        assert_int_equal(kw_fence(w), 1);
+        come_back(w, "w1");
+        assert_in(w, "m1", "Complete");
+        assert_int_equal(operations(w, "m1"), 1);
+        kw_done(w);
+        free(w);
+    }
+}
+
+/* Terms begin at 0: what is empty looks as if it were of this one. */
+static void one_that_is_emptied_in_the_first_term(void **state) {
+    (void)state;
+    for (unsigned how = 0; how + 1 < WAYS_TO_EMPTY; how++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        kw_nodes(w, "w1", "w2", NULL);
+        for (unsigned i = 0; i < w->n; i++)
+            kw_begin(w, i);
+        keeper_lead(w->r[0].k, 0);
+        upkeep(w, "m1", "w1", "Reboot");
+        until(w, "m1", "Operating");
+        empty(w, how);
+        assert_still_out(w, "Operating");
+        come_back(w, "w1");
+        assert_in(w, "m1", "Complete");
+        kw_done(w);
+        free(w);
+    }
+}
+
+static void one_that_is_emptied_while_nobody_leads(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < WAYS_TO_EMPTY; how++)
+        for (size_t i = 0; i < ARRAY_LEN(fences); i++) {
+            struct kw *w = xnew(struct kw);
+            kw_init(w, 2);
+            operating(w);
+            kw_kill(w, 0);
+            kw_kill(w, 1);
+            empty(w, how);
+            kw_begin(w, 0);
+            kw_begin(w, 1);
+            keeper_lead(w->r[0].k, fences[i]);
+            assert_still_out(w, "Operating");
+            kw_done(w);
+            free(w);
+        }
+}
+
+/* Another replica, asked in that moment, has found nothing, and writes that somebody waits. */
+static void one_that_another_replica_writes_first(void **state) {
+    (void)state;
+    for (unsigned how = 0; how <= WAYS_TO_EMPTY; how++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        operating(w);
+        w->r[0].frozen = true;
+        if (how < WAYS_TO_EMPTY)
+            empty(w, how);
+        else
+            kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
+        kw_ask(w, 1, "w2", KEEPER_MAY_GO);
+        kw_pass(w, SEC(2));
+        assert_slots(w, "; w2");
+        w->r[0].frozen = false;
+        kw_settle(w);
+        assert_still_out(w, "Operating");
+        kw_done(w);
+        free(w);
+    }
+}
+
+/* A client's report, written after the record was put back with the reply lost, is no old one. */
+static void a_report_to_a_record_that_was_written_again(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    empty(w, 0);
+    w->fault.verb = ACTION_PATCH;
+    w->fault.kind = &kind_config_map;
+    w->fault.outcome = KUBE_UNKNOWN;
+    w->fault.done = true;
+    w->fault.times = 1;
+    for (unsigned i = 0; i < 100 && w->fault.times; i++)
+        kw_round(&w->r[0]);
+    assert_slots(w, "w1 granted");
+    w->r[0].frozen = true;
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    assert_slots(w, "w1 steady");
+    w->r[0].frozen = false;
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 steady");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_was_told_to_reboot),
@@ -193,6 +324,11 @@ int main(void) {
         cmocka_unit_test(a_client_whose_node_is_down),
         cmocka_unit_test(one_whose_maintenance_is_gone),
         cmocka_unit_test(nobody_held_one),
+        cmocka_unit_test(one_that_is_emptied_under_a_leader),
+        cmocka_unit_test(one_that_is_emptied_in_the_first_term),
+        cmocka_unit_test(one_that_is_emptied_while_nobody_leads),
+        cmocka_unit_test(one_that_another_replica_writes_first),
+        KEEPER_TEST(a_report_to_a_record_that_was_written_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
