@@ -97,7 +97,7 @@ static void lease_answer(struct keeper *k, struct hold *h, const struct answer *
     if (h->lease < 0)
         h->lease = renewed;
     else if (renewed != h->lease)
-        h->believed = true;
+        h->believed = h->still = true;
 }
 
 /* After a reboot what the node said before it went is still there for a while: only what has moved
@@ -118,6 +118,8 @@ static bool believe(struct keeper *k, struct hold *h, const struct slot *slot,
         str_replace(&h->boot, keeper_boot(node));
         h->lease = -1;
         h->lease_at = 0;
+        h->steady_at = slot->state == SLOT_STEADY ? k->now.mono : 0;
+        h->waited = false;
         /* The status that has brought the new boot: a kubelet says both at once. */
         h->believed = other && h->beat && h->beat != heartbeat(node);
         h->beat = heartbeat(node);
@@ -126,6 +128,31 @@ static bool believe(struct keeper *k, struct hold *h, const struct slot *slot,
     if (!h->believed)
         read_lease(k, h);
     return h->believed;
+}
+
+/* It has reported, and has stayed up in the boot that it was told to go in: for so long by the
+ * clock of this leader, whatever those of others say, and it is heard of after that. One that went
+ * down meanwhile is Ready for most of a minute still. */
+static bool stays_up(struct keeper *k, struct hold *h, const struct slot *slot,
+                     const struct node *node) {
+    if (slot->state != SLOT_STEADY || !node_is_ready(node) || !h->steady_at)
+        return false;
+    int64_t due = h->steady_at + k->opts.same_boot;
+    if (due > k->now.mono) {
+        keeper_wake(k, due);
+        return false;
+    }
+    if (!h->waited) {
+        h->waited = true;
+        h->still = false;
+        h->lease = -1;
+        h->lease_at = 0;
+        h->beat = heartbeat(node);
+    }
+    h->still = h->still || heartbeat(node) != h->beat;
+    if (!h->still)
+        read_lease(k, h);
+    return h->still;
 }
 
 /* --- what is known of it --- */
@@ -195,7 +222,6 @@ static int64_t forget_at(const struct keeper *k, const struct slot *slot) {
 /* With a slot. */
 static void slot_facts(struct keeper *k, struct hold *h, const struct slot *slot,
                        const struct node *node, struct maint_facts *f) {
-    bool steady = slot->state == SLOT_STEADY;
     f->cordoned = cordon_names(node, slot->id) || is_marked(k, node) ||
                   str_same(map_get(node->meta.annotations, KEEPER_KEPT), slot->id);
     f->lifted = cordon_names(node, slot->id) && !node->unschedulable;
@@ -214,10 +240,7 @@ static void slot_facts(struct keeper *k, struct hold *h, const struct slot *slot
         f->to_operate = gate_of(k, slot, CHECK_OPERATION);
     f->node_ready = believe(k, h, slot, node);
     f->settled = has_settled(k, h, slot, node);
-    f->same_boot = steady && f->node_ready && k->now.wall - slot->steady >= k->opts.same_boot;
-    if (steady && !f->same_boot)
-        keeper_wake(k, k->now.mono + MAX_OF(slot->steady + k->opts.same_boot - k->now.wall,
-                                            SEC(LEASE_EVERY_S)));
+    f->same_boot = f->node_ready && stays_up(k, h, slot, node);
 }
 
 void keeper_facts(struct keeper *k, struct upkeep *u, const struct slot *slot, const char *name,

@@ -63,6 +63,9 @@ struct hold {
     int64_t lease,
         beat; /* as they were then; -1: the lease has not been read; 0: no beat is known */
     bool believed;
+    int64_t steady_at;  /* monotonic: since when it is known to be Ready in that boot after its
+                         * report; 0: it has not reported */
+    bool waited, still; /* for long enough; and it was heard of since */
     uint64_t lease_action;
     int64_t lease_at; /* monotonic: not before */
     int64_t back_at;  /* monotonic: in service and Ready since; 0: it is not */

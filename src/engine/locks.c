@@ -278,8 +278,8 @@ static void steady(const struct view_of_policy *v, const struct node *node, stru
                 ? arena_printf(v->arena, "has reported at %s without a reboot: free at %s",
                                clock_of(v, slot->steady), clock_of(v, due))
                 : arena_printf(v->arena,
-                               "has reported at %s without a reboot: free when its kubelet is "
-                               "heard of",
+                               "has reported at %s without a reboot: free when whoever leads has "
+                               "seen it stay up for 5 minutes, and its kubelet is heard of then",
                                clock_of(v, slot->steady)));
 }
 

@@ -4,7 +4,8 @@
 
 #include "fleet_oracle_internal.h"
 
-#define SAME_BOOT SEC(240) /* five minutes, by clocks that may differ */
+#define SAME_BOOT                                                                                  \
+    SEC(300) /* by the clock of the one that leads, from when it has seen the report */
 
 static const char *const states[] = {"taken", "drained", "granted", "steady", "returned"};
 

@@ -169,7 +169,7 @@ PLANTS += [
     fleet("takes-any-boot-for-a-new-one", ENGINE,
           "!str_empty(f->node_boot) && !streq(f->slot->boot, f->node_boot);", "!str_empty(f->node_boot);"),
     fleet("does-not-wait-for-the-same-boot", ENGINE,
-          "k->now.wall - slot->steady >= k->opts.same_boot;", "k->now.wall - slot->steady >= 0;"),
+          "int64_t due = h->steady_at + k->opts.same_boot;", "int64_t due = h->steady_at;"),
     fleet("lifts-the-cordons-of-people", ENGINE,
           "bool before = c.owner == CORDON_SLIPWAY ? c.before : node->unschedulable;", "bool before = false;"),
     fleet("cordons-without-reading-again", ENGINE, "h->sure = keeper_want_read(k);", "h->sure = 0;"),

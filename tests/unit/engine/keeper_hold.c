@@ -28,10 +28,73 @@ static void a_report_without_a_reboot_is_not_believed_at_once(void **state) {
     kw_renew(w, "w1");
     kw_pass(w, SEC(250));
     assert_slots(w, "w1 steady"); /* it may still be on its way down */
-    kw_renew(w, "w1");
     kw_pass(w, SEC(60));
+    assert_slots(w, "w1 steady");
+    kw_renew(w, "w1");
+    kw_pass(w, SEC(5));
     assert_slots(w, "");
     assert_false(kw_is_cordoned(w, "w1"));
+}
+
+/* It goes down at last, and its status says Ready for most of a minute. */
+static void one_that_goes_down_after_its_report(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    assert_says(w, 0, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    for (int at = 0; at < 280; at += 10) {
+        kw_renew(w, "w1");
+        kw_pass(w, SEC(10));
+    }
+    kw_pass(w, SEC(40));
+    kw_status(w, "w1", false, 1);
+    kw_pass(w, SEC(600));
+    assert_slots(w, "w1 steady");
+    assert_true(kw_is_cordoned(w, "w1"));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(10));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(10));
+    assert_slots(w, "");
+}
+
+/* The clock of the replica that was asked is behind, or that of the leader jumps. */
+static void no_clock_makes_those_minutes_shorter(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_pass(w, SEC(1));
+    w->now.wall += SEC(3600);
+    for (int at = 0; at < 290; at += 10) {
+        kw_renew(w, "w1");
+        kw_pass(w, SEC(10));
+        assert_slots(w, "w1 steady");
+    }
+    for (int at = 0; at < 30; at += 10) {
+        kw_renew(w, "w1");
+        kw_pass(w, SEC(10));
+    }
+    assert_slots(w, "");
+}
+
+/* Whoever takes over has not seen it stay up. */
+static void a_new_leader_counts_those_minutes_anew(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    for (int at = 0; at < 560; at += 10) {
+        if (at == 280) {
+            kw_kill(w, 0);
+            keeper_lead(w->r[1].k, 2);
+        }
+        kw_renew(w, "w1");
+        kw_pass(w, SEC(10));
+        assert_slots(w, "w1 steady");
+    }
+    for (int at = 0; at < 60; at += 10) {
+        kw_renew(w, "w1");
+        kw_pass(w, SEC(10));
+    }
+    assert_slots(w, "");
 }
 
 /* Its status says Ready, and is from before it went. */
@@ -494,6 +557,9 @@ int main(void) {
         KEEPER_TEST(a_slot_is_free_when_the_node_has_settled),
         KEEPER_TEST(what_was_not_granted_need_not_settle),
         KEEPER_TEST(a_report_without_a_reboot_is_not_believed_at_once),
+        KEEPER_TEST(one_that_goes_down_after_its_report),
+        KEEPER_TEST(no_clock_makes_those_minutes_shorter),
+        KEEPER_TEST(a_new_leader_counts_those_minutes_anew),
         KEEPER_TEST(ready_is_believed_when_something_has_moved),
         KEEPER_TEST(one_that_comes_back_without_a_report_is_released),
         KEEPER_TEST(the_phases_of_a_client),
