@@ -66,6 +66,11 @@ static void log_blocked(const struct teller *t, const char *node, const struct d
 void teller_drain_note(struct teller *t, const struct drain_note *note) {
     if (note->kind == NOTE_BLOCKED && note->blocker)
         log_blocked(t, note->node ? note->node->name : "", note->blocker);
+    else if (note->kind == NOTE_PHASE &&
+             (note->node->phase == DRAIN_FAILED || note->node->phase == DRAIN_REFUSED ||
+              note->node->phase == DRAIN_TIMED_OUT))
+        log_warn(t->opts.log, "node %s is not drained: %s: %s", note->node->name,
+                 drain_phase_word(note->node->phase), strna(note->node->error));
     else if (note->kind == NOTE_PHASE)
         log_debug(t->opts.log, "node %s: %s%s%s", note->node->name,
                   drain_phase_word(note->node->phase), note->node->error ? ": " : "",

@@ -159,6 +159,12 @@ const struct drain_blocker *keeper_blocker(const struct keeper *k, const char *n
     return n ? keeper_blocker_of(n) : NULL;
 }
 
+/* Its Node cannot be written, as whoever leads knows by itself. */
+static bool is_in_trouble(const struct keeper *k, const struct slot *slot) {
+    const struct hold *h = keeper_hold_of(k, slot->id);
+    return h && h->problem;
+}
+
 /* Only whoever leads knows more than that. */
 static bool say_draining(struct keeper *k, const struct ticket *t, const struct slot *slot) {
     _cleanup_str_ struct str text = STR_INIT;
@@ -356,7 +362,7 @@ static bool may_go(struct keeper *k, struct ticket *t) {
     t->hopes |= !slot && keeper_has_room(k, t->node);
     if (t->hopes && !is_over(k, t, MSEC(HOLD_MS)))
         return false;
-    if (slot && keeper_is_taken_over(k, slot) && slot->wait.code)
+    if (slot && slot->state == SLOT_TAKEN && slot->wait.code && !is_in_trouble(k, slot))
         return say_gate(k, t, &slot->wait);
     if (slot && slot->state == SLOT_TAKEN)
         return keeper_may_begin(k, slot) ? say_draining(k, t, slot) : say_full(k, t);

@@ -341,6 +341,8 @@ bool keeper_gates_change(struct keeper *k, struct slots *s, struct arena *arena)
         if (step)
             keeper_gate(k, &(struct gate_who){slot->node, slot->operation, slot->by}, step, arena,
                         &answer);
+        if (answer.verdict == MAINT_PASS)
+            (void)keeper_hold_waits(k, slot, arena, &answer);
         say(k, s, slot->node, &answer, arena, &changed);
     }
     for (size_t i = 0; i < s->waiting.len; i++) {

@@ -8,7 +8,9 @@ enum {
     LEASE_EVERY_S = 2,  /* a lease is read again, until it has moved */
     DRAIN_AGAIN_S = 60, /* a drain that failed is begun again */
     LEFT_AGAIN_S =
-        1, /* an object that is there, and that the watch has not brought, is read again */
+        1,          /* an object that is there, and that the watch has not brought, is read again */
+    TROUBLE_S = 10, /* that a Node cannot be written, or its pods not be watched, before it is told:
+                     * as with the record. What is not allowed is told at once. */
 };
 
 const char *keeper_boot(const struct node *node) {
@@ -61,6 +63,7 @@ static void hold_free(struct keeper *k, struct hold *h) {
     free(h->node);
     free(h->boot);
     free(h->problem);
+    free(h->unlisted);
     free(h->told);
     free(h);
 }
@@ -511,6 +514,15 @@ static char *release_patch(struct keeper *k, struct hold *h, const struct node *
     return with_marks(node, str_get(&patch), &marks);
 }
 
+static void set_problem(struct keeper *k, struct hold *h, const char *text, bool denied) {
+    if (!text)
+        h->problem_at = 0;
+    else if (!h->problem_at)
+        h->problem_at = k->now.mono;
+    str_replace(&h->problem, text);
+    h->denied = text && denied;
+}
+
 static void work_over(struct keeper *k, struct hold *h) {
     object_free(&kind_node, k->cluster->pool, h->read);
     h->read = NULL;
@@ -574,19 +586,24 @@ static void work_write(struct keeper *k, struct hold *h) {
                       ? mine && slot->state == SLOT_TAKEN && streq(slot->uid, strna(node->meta.uid))
                   : h->disowns ? mine && is_disowned(slot, node)
                                : !mine || slot->state == SLOT_RETURNED;
-    mem_clear(&h->problem);
+    /* What the server says is good until it has taken one. */
+    _cleanup_free_ char *was = h->problem;
+    h->problem = NULL;
     _cleanup_free_ char *patch = !wanted      ? NULL
                                  : h->disowns ? disown_patch(h, node)
                                  : h->cordons ? cordon_patch(k, h, node, slot)
                                               : release_patch(k, h, node, mine);
     if (!patch) {
         tell_problem(k, h, slot);
+        set_problem(k, h, h->problem, false);
         if (h->problem)
             work_failed(k, h);
         else
             work_over(k, h);
         return;
     }
+    h->problem = was;
+    was = NULL;
     h->work = WORK_WRITE;
     h->action = actions_add(
         k->out, &k->cluster->actions,
@@ -602,14 +619,17 @@ static void work_answer(struct keeper *k, struct hold *h, const struct answer *a
         return;
     }
     if (a->outcome != KUBE_OK || !a->obj) {
+        const struct slot *slot = slots_holder(&k->record.slots, h->node);
         if (a->outcome != KUBE_CONFLICT)
-            str_replace(&h->problem, a->message);
+            set_problem(k, h, a->message, a->outcome == KUBE_FORBIDDEN);
+        if (!slot || !streq(slot->id, h->id)) /* of others the record tells */
+            tell_problem(k, h, NULL);
         work_failed(k, h);
         return;
     }
     if (h->work == WORK_WRITE) {
         h->tries = 0;
-        mem_clear(&h->problem);
+        set_problem(k, h, NULL, false);
         work_over(k, h);
         return;
     }
@@ -618,13 +638,18 @@ static void work_answer(struct keeper *k, struct hold *h, const struct answer *a
     h->sure = keeper_want_read(k);
 }
 
+static void list_answer(struct keeper *k, struct hold *h, const struct answer *a) {
+    keeper_list_answer(k, &h->list, a);
+    str_replace(&h->unlisted, h->list.failed ? strna(a->message) : NULL);
+}
+
 bool keeper_holds_answer(struct keeper *k, uint64_t action, const struct answer *a) {
     for (size_t i = 0; i < k->holds.len; i++) {
         struct hold *h = k->holds.p[i];
         if (h->lease_action == action)
             lease_answer(k, h, a);
         else if (h->list.action == action)
-            keeper_list_answer(k, &h->list, a);
+            list_answer(k, h, a);
         else if (h->left_action == action)
             left_answer(k, h, a);
         else if (h->action == action)
@@ -638,11 +663,54 @@ bool keeper_holds_answer(struct keeper *k, uint64_t action, const struct answer 
 
 /* --- draining --- */
 
+/* They come within a moment. Where they do not, a list of our own tells why. */
+static bool pods_are_watched(struct keeper *k, struct hold *h) {
+    if (!k->opts.watched || k->opts.watched(k->opts.arg, h->node)) {
+        h->unwatched_at = 0;
+        mem_clear(&h->unlisted);
+        return true;
+    }
+    if (!h->unwatched_at) {
+        h->unwatched_at = k->now.mono;
+        h->list.done = false;
+    }
+    if (k->now.mono >= h->unwatched_at + SEC(TROUBLE_S))
+        (void)keeper_list_pods(k, &h->list, h->node);
+    else
+        keeper_wake(k, h->unwatched_at + SEC(TROUBLE_S));
+    return false;
+}
+
+bool keeper_hold_waits(struct keeper *k, const struct slot *slot, struct arena *arena,
+                       struct gate_answer *out) {
+    const struct hold *h = find(k, slot->id);
+    bool drains = slot->state == SLOT_TAKEN;
+    if (!h || (!drains && slot->state != SLOT_RETURNED))
+        return false;
+    int64_t due = h->problem_at + SEC(TROUBLE_S);
+    if (h->problem_at && !h->denied && due > k->now.mono)
+        keeper_wake(k, due);
+    else if (h->problem_at)
+        *out = (struct gate_answer){.verdict = MAINT_WAIT,
+                                    .code = BLOCKER_CORDON_FAILED,
+                                    .message = arena_printf(arena, "it cannot be %scordoned: %s",
+                                                            drains ? "" : "un", h->problem)};
+    else if (drains && h->unwatched_at && h->unlisted)
+        *out = (struct gate_answer){
+            .verdict = MAINT_WAIT,
+            .code = h->list.denied ? BLOCKER_FORBIDDEN : BLOCKER_SERVER_TROUBLE,
+            .message = arena_printf(arena, "its pods cannot be listed: %s", h->unlisted)};
+    if (out->verdict == MAINT_PASS)
+        return false;
+    out->object = arena_printf(arena, "node/%s", h->node);
+    return true;
+}
+
 static void drain_it(struct keeper *k, struct hold *h, const struct slot *slot) {
     const struct drain_node *n = drain_node(k->drain, h->node);
     if (!h->draining) {
         struct cordon_holder holder = {.id = h->id, .by = slot->by, .reason = slot->operation};
-        if (k->opts.watched && !k->opts.watched(k->opts.arg, h->node))
+        if (!pods_are_watched(k, h))
             return;
         h->draining = drain_add(k->drain, h->node, &holder);
         if (!h->draining) /* something of the last one is still under way */

@@ -32,6 +32,7 @@ enum work {
 struct pod_list {
     uint64_t action;
     bool done, failed;
+    bool denied;        /* it failed because it is not allowed */
     int64_t not_before; /* monotonic */
 };
 
@@ -46,8 +47,13 @@ struct hold {
     uint64_t sure;       /* the read of the record that it waits for */
     struct object *read; /* the Node */
     unsigned tries;
-    int64_t not_before;   /* monotonic */
-    char *problem;        /* why it could not be written, the last time */
+    int64_t not_before; /* monotonic */
+    char *problem;      /* why it could not be read or written, the last time */
+    bool denied;        /* that is because it is not allowed */
+    int64_t problem_at; /* monotonic: since when there is one; 0: there is none */
+    /* Its pods, which are not watched: since when, monotonic, and why they cannot be listed. */
+    int64_t unwatched_at;
+    char *unlisted;
     uint64_t grant;       /* the read of the record after which it may be granted; 0: none yet */
     char *told;           /* of that, to people */
     struct pod_list list; /* for the grant, too */
@@ -324,6 +330,10 @@ uint64_t keeper_mark_ready(struct keeper *k, const struct node *node);
 void keeper_facts(struct keeper *k, struct upkeep *u, const struct slot *slot, const char *name,
                   struct maint_facts *f);
 const struct hold *keeper_hold_of(const struct keeper *k, const char *id);
+/* What keeps it from being cordoned, drained or put back, and is there for long enough to be told.
+ */
+bool keeper_hold_waits(struct keeper *k, const struct slot *slot, struct arena *arena,
+                       struct gate_answer *out);
 
 /* keeper_late.c: pods that come to a node that was drained */
 /* The first by name of those that must go before anybody is told to; NULL: there is none. */

@@ -45,6 +45,7 @@ void keeper_list_answer(struct keeper *k, struct pod_list *list, const struct an
     list->action = 0;
     list->done = a->outcome == KUBE_OK;
     list->failed = !list->done;
+    list->denied = a->outcome == KUBE_FORBIDDEN;
     if (list->done)
         return;
     str_replace(&k->trouble, a->message);

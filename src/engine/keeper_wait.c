@@ -61,7 +61,14 @@ static bool waits_for_cordon(const struct keeper *k, const struct maintenance *m
 
 /* Its pods, or the drain as a whole. */
 static bool waits_for_drain(const struct keeper *k, const struct maintenance *m,
-                            struct arena *arena, struct own_wait *out) {
+                            const struct slot *slot, struct arena *arena, struct own_wait *out) {
+    const struct hold *h = slot ? keeper_hold_of(k, slot->id) : NULL;
+    if (h && h->unwatched_at && h->unlisted) {
+        *out = own_wait_for(h->list.denied ? BLOCKER_FORBIDDEN : BLOCKER_SERVER_TROUBLE,
+                            arena_printf(arena, "node/%s", m->node),
+                            arena_printf(arena, "its pods cannot be listed: %s", h->unlisted));
+        return true;
+    }
     const struct drain_node *n = drain_node(k->drain, m->node);
     const struct drain_blocker *b = n ? keeper_blocker_of(n) : NULL;
     if (b)
@@ -188,7 +195,7 @@ bool keeper_upkeep_wait(struct keeper *k, const struct upkeep *u, const struct m
     }
     if (waits_for_cordon(k, m, f->slot, arena, out))
         return true;
-    if ((phase == MAINT_DRAINING || f->crowded) && waits_for_drain(k, m, arena, out))
+    if ((phase == MAINT_DRAINING || f->crowded) && waits_for_drain(k, m, f->slot, arena, out))
         return true;
     const char *why = phase <= MAINT_QUEUED ? keeper_upkeep_unclear(k, m) : NULL;
     if (why) {

@@ -175,6 +175,11 @@ static void taken(const struct view_of_policy *v, const struct node *node, struc
                          strna(cordon.problem)));
         return;
     }
+    if (slot->wait.code && !v->stopped) {
+        say(row, gate_mood(&slot->wait),
+            arena_printf(v->arena, "holds a slot, and waits: %s", gate_text(v, &slot->wait)));
+        return;
+    }
     if (!node->unschedulable || !cordon_names(node, slot->id)) {
         say(row, v->stopped ? LOCK_WAITS : LOCK_GOES_ON,
             v->stopped ? "everything is paused: it is not drained"

@@ -185,6 +185,23 @@ static void what_is_denied_is_counted_only(void **state) {
     assert_true(has_metric(f, "kind=\"slots_full\""));
 }
 
+/* A drain that can never succeed is not only an Event. */
+static void a_drain_that_fails_is_in_the_log(void **state) {
+    struct fixture *f = *state;
+    char text[512] = "";
+    const struct drain_node failed = {
+        .name = "w1", .phase = DRAIN_FAILED, .error = "pods/eviction is forbidden"};
+    const struct drain_node done = {.name = "w2", .phase = DRAIN_DONE};
+    f->w.log = (struct log){.level = LOG_WARN, .fd = memfd_create("log", 0)};
+    teller_drain_note(f->t, &(struct drain_note){.kind = NOTE_PHASE, .node = &failed});
+    teller_drain_note(f->t, &(struct drain_note){.kind = NOTE_PHASE, .node = &done});
+    assert_true(pread(f->w.log.fd, text, sizeof text - 1, 0) > 0);
+    assert_non_null(strstr(text, "node w1 is not drained: "));
+    assert_non_null(strstr(text, "pods/eviction is forbidden"));
+    assert_null(strstr(text, "w2"));
+    close(f->w.log.fd);
+}
+
 static void an_audit_log_that_cannot_be_had_is_an_error(void **state) {
     struct fixture *f = *state;
     struct teller *t = NULL;
@@ -203,6 +220,7 @@ int main(void) {
         TELLER_TEST(what_may_not_be_written_is_said),
         TELLER_TEST(one_replica_sends_the_event),
         TELLER_TEST(what_is_denied_is_counted_only),
+        TELLER_TEST(a_drain_that_fails_is_in_the_log),
         TELLER_TEST(an_audit_log_that_cannot_be_had_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,122 @@ static void a_new_leader_counts_those_minutes_anew(void **state) {
     assert_slots(w, "");
 }
 
+/* --- what cannot be done is told everywhere --- */
+
+static void cannot(struct kw *w, enum action_verb verb, const struct kind *kind,
+                   enum kube_outcome outcome) {
+    w->fault.verb = verb;
+    w->fault.kind = kind;
+    w->fault.outcome = outcome;
+    w->fault.times = 1000000;
+}
+
+/* Its Node may not be read, or not be written. */
+static void a_node_that_may_not_be_cordoned(void **state) {
+    (void)state;
+    static const enum action_verb verbs[] = {ACTION_READ, ACTION_PATCH};
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        kw_nodes(w, "w1", NULL);
+        kw_start(w);
+        cannot(w, verbs[i], &kind_node, KUBE_FORBIDDEN);
+        kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+        kw_pass(w, SEC(60));
+        assert_slots(w, "w1 taken");
+        assert_int_equal(dw_count(&w->told, "warning GateShut w1: waits: CordonFailed node/w1: it "
+                                            "cannot be cordoned: the test says no"),
+                         1);
+        for (unsigned r = 0; r < 2; r++) { /* whoever is asked */
+            const struct kw_reply *reply = kw_answer(w, r, "w1", KEEPER_MAY_GO);
+            assert_int_equal(reply->say, KEEPER_BLOCKED);
+            assert_non_null(strstr(reply->text, "cannot be cordoned: the test says no"));
+        }
+        w->fault.times = 0;
+        kw_pass(w, SEC(60));
+        assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_GO);
+        assert_int_equal(dw_count(&w->told, "GatesOpen w1"), 1);
+        kw_done(w);
+        free(w);
+    }
+}
+
+/* And what is over within a moment is not. */
+static void a_node_that_could_not_be_cordoned_at_once(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    cannot(w, ACTION_PATCH, &kind_node, KUBE_SERVER_ERROR);
+    w->fault.times = 3;
+    kw_ask(w, 0, "w1", KEEPER_MAY_GO);
+    kw_pass(w, SEC(60));
+    assert_slots(w, "w1 granted");
+    assert_null(strstr(str_get(&w->told), "GateShut"));
+}
+
+static void a_node_that_may_not_be_uncordoned(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    cannot(w, ACTION_PATCH, &kind_node, KUBE_FORBIDDEN);
+    kw_set_time(w, w->now.mono + SEC(30));
+    kw_reboot(w, "w1", 2);
+    kw_pass(w, SEC(60));
+    assert_slots(w, "w1 returned");
+    assert_int_equal(dw_count(&w->told, "warning GateShut w1: waits: CordonFailed node/w1: it "
+                                        "cannot be uncordoned: the test says no"),
+                     1);
+    w->fault.times = 0;
+    kw_pass(w, SEC(60));
+    assert_slots(w, "");
+}
+
+/* Of nobody's slot any more: the log has it, once. */
+static void a_cordon_that_is_left_and_may_not_be_lifted(void **state) {
+    struct kw *w = *state;
+    granted(w);
+    cannot(w, ACTION_PATCH, &kind_node, KUBE_FORBIDDEN);
+    kw_set_record(w, "{'v':1,'fence':1,'slots':[],'waiting':[]}");
+    kw_pass(w, SEC(60));
+    assert_int_equal(dw_count(&w->told, "warning DrainFailed w1: cannot be uncordoned: "), 1);
+}
+
+static bool never_watched(void *arg, const char *node) {
+    (void)arg;
+    (void)node;
+    return false;
+}
+
+static void pods_that_may_not_be_listed(void **state) {
+    struct kw *w = *state;
+    w->opts.watched = never_watched;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    cannot(w, ACTION_CONFIRM, &kind_pod, KUBE_FORBIDDEN);
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_DRAINING);
+    kw_pass(w, SEC(60));
+    assert_slots(w, "w1 taken");
+    assert_int_equal(dw_count(&w->told, "warning GateShut w1: waits: Forbidden node/w1: its pods "
+                                        "cannot be listed: the test says no"),
+                     1);
+    for (unsigned r = 0; r < 2; r++) {
+        const struct kw_reply *reply = kw_answer(w, r, "w1", KEEPER_MAY_GO);
+        assert_int_equal(reply->say, KEEPER_BLOCKED);
+        assert_non_null(strstr(reply->text, "its pods cannot be listed: the test says no"));
+    }
+}
+
+/* The watch is late for another reason: nothing is wrong with the pods. */
+static void pods_that_are_not_watched_yet(void **state) {
+    struct kw *w = *state;
+    w->opts.watched = never_watched;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_DRAINING);
+    kw_pass(w, SEC(60));
+    assert_null(strstr(str_get(&w->told), "GateShut"));
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_DRAINING);
+}
+
 /* Its status says Ready, and is from before it went. */
 static void ready_is_believed_when_something_has_moved(void **state) {
     struct kw *w = *state;
@@ -558,6 +674,12 @@ int main(void) {
         KEEPER_TEST(what_was_not_granted_need_not_settle),
         KEEPER_TEST(a_report_without_a_reboot_is_not_believed_at_once),
         KEEPER_TEST(one_that_goes_down_after_its_report),
+        cmocka_unit_test(a_node_that_may_not_be_cordoned),
+        KEEPER_TEST(a_node_that_could_not_be_cordoned_at_once),
+        KEEPER_TEST(a_node_that_may_not_be_uncordoned),
+        KEEPER_TEST(a_cordon_that_is_left_and_may_not_be_lifted),
+        KEEPER_TEST(pods_that_may_not_be_listed),
+        KEEPER_TEST(pods_that_are_not_watched_yet),
         KEEPER_TEST(no_clock_makes_those_minutes_shorter),
         KEEPER_TEST(a_new_leader_counts_those_minutes_anew),
         KEEPER_TEST(ready_is_believed_when_something_has_moved),
