@@ -140,6 +140,9 @@ static const struct check_world *on_checks(void *arg) {
 
 static bool on_needed(void *arg, const struct maintenance *m) {
     const struct core *c = arg;
+    /* All that is there is known by now: a kind that is not has no object that could need it. */
+    if (c->ready && !store_synced(c->stores.rollouts))
+        return false;
     return !rollout_remembers(c->stores.rollouts, m);
 }
 

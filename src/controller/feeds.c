@@ -19,13 +19,14 @@ enum {
 struct feed {
     struct feeds *feeds;
     const struct kind *kind;
-    const struct store *store;
+    struct store *store;
     char *node, *selector; /* of the pods of one node */
     struct reflector *reflector;
     bool ready;
-    bool optional; /* a cluster may do without, */
-    bool absent;   /* and does */
-    int64_t said;  /* monotonic: the last line about it */
+    bool optional;     /* a cluster may do without, */
+    bool absent;       /* and does */
+    int64_t absent_at; /* monotonic: since when the server knows no such kind; 0: it does */
+    int64_t said;      /* monotonic: the last line about it */
     /* Of one that is broken: since when, monotonic, and why it was at first. */
     int64_t broken_at; /* 0: it is not */
     char *broken;
@@ -90,9 +91,25 @@ static void tell_synced(struct feed *f) {
 static void on_synced(void *arg) {
     struct feed *f = arg;
     f->absent = false;
+    f->absent_at = 0;
     if (f->optional)
         feeds_retry(f->feeds);
     tell_synced(f);
+}
+
+/* Somebody has deleted the definition, and with it all there was of that kind: who has missed the
+ * ends of the objects would know them for ever. One server may not have read the definitions yet:
+ * that is over within moments. */
+static void forget_all(struct feed *f) {
+    size_t n;
+    _cleanup_free_ const struct object **all = store_sorted(f->store, &n);
+    log_warn(f->feeds->opts.log,
+             "the kind %s is not defined any more: the %zu that were known of it are forgotten",
+             f->kind->name, n);
+    for (size_t i = 0; i < n; i++) {
+        _cleanup_free_ char *name = xstrdup(all[i]->meta.name);
+        (void)store_remove(f->store, NULL, name, NULL);
+    }
 }
 
 static void on_problem(void *arg, enum kube_outcome outcome, const char *message,
@@ -101,6 +118,12 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     int64_t now = loop_now(f->feeds->client->loop);
     (void)retry_in;
     f->absent = f->optional && outcome == KUBE_NOT_FOUND;
+    if (!f->absent)
+        f->absent_at = 0;
+    else if (!f->absent_at)
+        f->absent_at = now;
+    if (f->absent && store_len(f->store) && now - f->absent_at >= SEC(BLIND_S))
+        forget_all(f);
     if (f->absent && !store_len(f->store)) {
         set_broken(f, NULL);
         if (!f->ready)
@@ -117,6 +140,7 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
 static void on_recovered(void *arg) {
     struct feed *f = arg;
     f->absent = false;
+    f->absent_at = 0;
     if (f->said)
         log_info(f->feeds->opts.log, "watching %s works again", f->kind->resource);
     f->said = 0;

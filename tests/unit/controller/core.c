@@ -172,7 +172,8 @@ static void draining(struct core_world *w, const char *policy, int pods) {
                policy, i, policy, i, policy);
 }
 
-/* Answers what it reads. Evictions take their time: those are counted, by the policy. */
+/* Answers what it reads. Evictions take their time: those are counted, by the policy; as are writes
+ * of Maintenances. */
 static void serve(struct core_world *w, unsigned *evicted) {
     for (int round = 0; round < 20; round++) {
         cw_step(w);
@@ -183,7 +184,9 @@ static void serve(struct core_world *w, unsigned *evicted) {
             const struct object *found = a->verb == ACTION_READ && a->kind == &kind_config_map
                                              ? store_get(core_stores(w->core)->maps, a->ns, a->name)
                                              : NULL;
-            if (a->verb == ACTION_EVICT)
+            if (a->verb == ACTION_PATCH && a->kind == &kind_maintenance)
+                evicted[0]++;
+            else if (a->verb == ACTION_EVICT)
                 evicted[*a->name - 'a']++;
             else if (a->verb == ACTION_READ)
                 core_answer(w->core, a->id,
@@ -217,6 +220,29 @@ static void all_policies_share_the_rate_of_evictions(void **state) {
     assert_true(evicted[0] >= 8 && evicted[1] >= 8);
 }
 
+/* Rollouts are not defined (any more): nobody needs what is left of one, and its definition cannot
+ * be deleted before it is gone. */
+static void what_a_rollout_needs_that_cannot_be(void **state) {
+    (void)state;
+    struct core_world world, *w = &world;
+    unsigned patches[2] = {0};
+    cw_init_without(w, &kind_rollout);
+    cw_put(w, core_stores(w->core)->maps,
+           "{'metadata':{'namespace':'" KW_NS "','name':'slipway-slots-default','labels':{"
+           "'" SLOTS_LABEL "':'default'}},'data':{'slots':'{\\\"v\\\":1,\\\"fence\\\":3,"
+           "\\\"slots\\\":[]}'}}");
+    cw_put(w, core_stores(w->core)->maintenances,
+           "{'metadata':{'name':'r-w0','uid':'u','finalizers':['" KEEPER_FINALIZER
+           "'],'deletionTimestamp':'2026-11-15T08:00:00Z','ownerReferences':[{'apiVersion':"
+           "'slipway.dev/v1alpha1','kind':'Rollout','name':'r','uid':'u-r'}]},'spec':{'node':'w0',"
+           "'operation':'Reboot','policy':'default'},'status':{'phase':'Cancelled'}}");
+    cw_step(w);
+    core_lead(w->core, 3);
+    serve(w, patches);
+    assert_int_equal(patches[0], 1);
+    cw_done(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CORE_TEST(without_policies_there_is_the_built_in_one),
@@ -227,6 +253,7 @@ int main(void) {
         CORE_TEST(one_whose_picture_is_old),
         CORE_TEST(restarted_it_begins_anew),
         CORE_TEST(all_policies_share_the_rate_of_evictions),
+        cmocka_unit_test(what_a_rollout_needs_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

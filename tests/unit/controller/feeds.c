@@ -12,6 +12,7 @@
 
 #include "engine/keeper.h"
 #include "model/own.h"
+#include "support/make.h"
 
 struct fixture {
     struct drain_site s;
@@ -351,6 +352,21 @@ static void what_is_not_installed_is_not_broken(void **state) {
     assert_null(f->blind);
 }
 
+/* As if the ends of its objects had been missed. */
+static void a_definition_that_is_deleted(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    struct object *lost = object_new(&kind_rollout);
+    lost->meta.name = make_str(f->s.client.pool, "r1");
+    lost->meta.version = make_str(f->s.client.pool, "7");
+    store_put(f->rollouts, lost);
+    assert_int_equal(store_len(f->rollouts), 1);
+    drain_site_pass(&f->s, SEC(300));
+    assert_int_equal(store_len(f->rollouts), 0);
+    assert_null(f->blind);
+    assert_true(feeds_ready(f->feeds));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FEEDS_TEST(everything_is_known_but_pods),
@@ -368,6 +384,7 @@ int main(void) {
         FEEDS_TEST(a_watch_that_is_broken_for_a_moment_is_not),
         FEEDS_TEST(the_pods_of_a_node_are_another_matter),
         FEEDS_TEST(what_is_not_installed_is_not_broken),
+        FEEDS_TEST(a_definition_that_is_deleted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
