@@ -50,6 +50,18 @@ static const char *wait_text(const struct own_blocker *b, struct arena *arena) {
     return arena_printf(arena, "%s", str_get(&text));
 }
 
+/* "BadNodes: node set ..., column 5: ..." of one that has failed before any node was begun, which
+ * no node tells of; else what it waits for. */
+static const char *why_text(const struct rollout *ro, struct arena *arena) {
+    const struct rollout_counts *c = &ro->counts;
+    bool begun = c->complete || c->current || c->failed;
+    for (size_t i = 0; str_same(ro->phase, "Failed") && !begun && i < list_len(ro->conditions); i++)
+        if (str_same(ro->conditions[i].c.type, "Failed"))
+            return arena_printf(arena, "%s: %s", strna(ro->conditions[i].c.reason),
+                                strna(ro->conditions[i].c.message));
+    return wait_text(ro->blocker, arena);
+}
+
 static enum state mood_of(const char *phase) {
     return str_same(phase, "Complete")                              ? STATE_GOOD
            : str_same(phase, "Failed")                              ? STATE_BAD
@@ -72,7 +84,7 @@ static void add_rollout(struct rollout_run *r, const struct rollout *ro, struct 
     table_int(t, ro->counts.current);
     table_int(t, ro->counts.failed);
     table_time(t, ro->meta.created);
-    table_str(t, wait_text(ro->blocker, arena));
+    table_str(t, why_text(ro, arena));
     table_str(t, ro->reason);
     table_str(t, ro->policy);
 }
@@ -185,9 +197,8 @@ static void add_rows(struct rollout_run *r, struct arena *arena) {
     for (size_t i = 0; i < n; i++) {
         const struct rollout *ro = (const struct rollout *)list[i];
         const struct rollout_counts *c = &ro->counts;
-        const char *text =
-            arena_printf(arena, "%s %d %d %d %d %s", strna(ro->phase), c->total, c->complete,
-                         c->current, c->failed, wait_text(ro->blocker, arena));
+        const char *text = arena_printf(arena, "%s %d %d %d %d %s", strna(ro->phase), c->total,
+                                        c->complete, c->current, c->failed, why_text(ro, arena));
         if (!r->name && is_news(r, ro->meta.name, text))
             add_rollout(r, ro, arena);
     }
@@ -209,10 +220,11 @@ static void add_rows(struct rollout_run *r, struct arena *arena) {
 static void tell_one(struct rollout_run *r, const struct rollout *ro) {
     struct cli *cli = r->session.cli;
     const struct rollout_counts *c = &ro->counts;
-    const char *waits = wait_text(ro->blocker, &cli->arena);
+    const char *why = why_text(ro, &cli->arena);
+    const char *what = str_same(ro->phase, "Failed") ? "; " : "; waits for ";
     cli_note(cli, "%s of %d nodes, %s: %d done, %d under way, %d waiting, %d failed%s%s",
              strna(ro->operation), c->total, phase_or_pending(ro->phase), c->complete, c->current,
-             c->waiting, c->failed, *waits ? "; waits for " : "", waits);
+             c->waiting, c->failed, *why ? what : "", why);
 }
 
 static int print_all(struct rollout_run *r) {
@@ -225,7 +237,11 @@ static int print_all(struct rollout_run *r) {
         tell_one(r, (const struct rollout *)one);
     add_rows(r, &arena);
     if (!r->shown.len)
-        cli_note(cli, "%s", one ? "No node was begun yet" : "There are no Rollouts");
+        cli_note(cli, "%s",
+                 !one ? "There are no Rollouts"
+                 : mood_of(((const struct rollout *)one)->phase) == STATE_BAD
+                     ? "No node was begun"
+                     : "No node was begun yet");
     return r->shown.len ? cli_print_table(cli, r->table, &r->opts->output, session_now(&r->session))
                         : EXIT_DONE;
 }

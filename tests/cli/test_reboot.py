@@ -220,6 +220,19 @@ class Shown(Own):
         self.assertEqual(self.slipway("rollout nope").code, FAILED)
         self.assertEqual([self.slipway(f"rollout {a}").code for a in ("maintenance/x", "-w -o json", "a b", "-l a=b")], 4 * [USAGE])
 
+    def test_one_that_never_began(self) -> None:
+        """No node of it tells why it has failed."""
+        self.rollout("typo", "Failed")
+        why = "node set \"w[1-\", column 5: \"]\" is missing"
+        at = "2026-11-15T08:00:00Z"
+        self.sim.client.patch(f"{GROUP}/rollouts/typo/status", {"status": {
+            "counts": {"total": 0, "current": 0, "complete": 0, "waiting": 0, "failed": 0}, "reason": "BadNodes",
+            "conditions": [{"type": "Complete", "status": "False", "reason": "BadNodes", "message": "", "lastTransitionTime": at},
+                           {"type": "Failed", "status": "True", "reason": "BadNodes", "message": why, "lastTransitionTime": at}]}})
+        self.assertEqual(self.rows(self.slipway("rollout --no-headers").out)[0][-1], f"BadNodes: {why}")
+        self.assertEqual(self.slipway("rollout typo").err,
+                         f"Reboot of 0 nodes, Failed: 0 done, 0 under way, 0 waiting, 0 failed; BadNodes: {why}\nNo node was begun\n")
+
     def test_watch(self) -> None:
         self.some()
         with subprocess.Popen([SLIPWAY, "rollout", "kernel", "-w"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
