@@ -62,6 +62,7 @@ static void hold_free(struct keeper *k, struct hold *h) {
     free(h->id);
     free(h->node);
     free(h->boot);
+    free(h->named_in);
     free(h->problem);
     free(h->unlisted);
     free(h->told);
@@ -160,10 +161,21 @@ static bool stays_up(struct keeper *k, struct hold *h, const struct slot *slot,
 
 /* --- what is known of it --- */
 
-static enum maint_drain drain_of(struct keeper *k, const struct hold *h, const struct node *node) {
+/* Whether the record of the node's cordon has this holding. It is asked at every step, and read
+ * when the Node is another. */
+static bool is_named(struct hold *h, const struct node *node) {
+    if (!h->named_in || !str_same(h->named_in, node->meta.version)) {
+        str_replace(&h->named_in, node->meta.version);
+        h->named = cordon_names(node, h->id);
+    }
+    return h->named;
+}
+
+static enum maint_drain drain_of(struct keeper *k, const struct hold *h, const struct node *node,
+                                 bool named) {
     /* What is left of an earlier holding's drain is not this one's. */
     const struct drain_node *n = h->draining ? drain_node(k->drain, h->node) : NULL;
-    if ((h->draining || cordon_names(node, h->id)) && !keeper_is_cordoned(node, h->id))
+    if ((h->draining || named) && !(named && node->unschedulable))
         return MAINT_DRAIN_UNCORDONED;
     if (!n)
         return MAINT_DRAIN_NONE;
@@ -203,7 +215,7 @@ static bool has_settled(struct keeper *k, struct hold *h, const struct slot *slo
         return false;
     if (!k->opts.settle)
         return true;
-    if (cordon_names(node, slot->id) || !node_is_ready(node)) {
+    if (is_named(h, node) || !node_is_ready(node)) {
         h->back_at = 0;
         return false;
     }
@@ -225,12 +237,13 @@ static int64_t forget_at(const struct keeper *k, const struct slot *slot) {
 /* With a slot. */
 static void slot_facts(struct keeper *k, struct hold *h, const struct slot *slot,
                        const struct node *node, struct maint_facts *f) {
-    f->cordoned = cordon_names(node, slot->id) || is_marked(k, node) ||
+    bool named = is_named(h, node);
+    f->cordoned = named || is_marked(k, node) ||
                   str_same(map_get(node->meta.annotations, KEEPER_KEPT), slot->id);
-    f->lifted = cordon_names(node, slot->id) && !node->unschedulable;
-    f->drain = drain_of(k, h, node);
+    f->lifted = named && !node->unschedulable;
+    f->drain = drain_of(k, h, node, named);
     /* What was drained stays so only as long as it is cordoned, and up. */
-    bool kept = keeper_is_cordoned(node, slot->id) && streq(slot->boot, keeper_boot(node));
+    bool kept = named && node->unschedulable && streq(slot->boot, keeper_boot(node));
     if (slot->state == SLOT_DRAINED)
         f->drain = kept ? MAINT_DRAIN_DONE : MAINT_DRAIN_UNCORDONED;
     /* Also while it could not be written yet that it is drained. */
@@ -750,7 +763,7 @@ static void hold_step(struct keeper *k, struct hold *h, const struct slot *slot)
         return;
     switch (act_of(k, slot, &f)) {
     case MAINT_ACT_DRAIN:
-        if (node && keeper_is_cordoned(node, h->id))
+        if (node && node->unschedulable && is_named(h, node))
             drain_it(k, h, slot);
         else if (!keeper_is_taken_over(k, slot) ||
                  (keeper_may_begin(k, slot) && gate_of(k, slot, CHECK_CORDON) == MAINT_PASS))
@@ -812,7 +825,7 @@ static void orphan_step(struct keeper *k, struct hold *h) {
         return;
     if (!store_fresh(k->cluster->nodes, NULL, h->node))
         return;
-    h->seen = node && (cordon_names(node, h->id) || is_kept(node, h->id));
+    h->seen = node && (is_named(h, node) || is_kept(node, h->id));
     if (h->seen)
         work_begin(k, h, false);
 }

@@ -39,7 +39,9 @@ struct pod_list {
 /* A holding that this leader looks after; or a cordon whose holding is over. */
 struct hold {
     char *id, *node;
-    bool seen; /* still there */
+    bool seen;      /* still there */
+    char *named_in; /* the version of the Node in which it was looked for; NULL: in none */
+    bool named;     /* and the record of its cordon has this holding */
     enum work work;
     bool cordons;        /* else it puts back, or */
     bool disowns;        /* notes that somebody has lifted the cordon */
