@@ -138,6 +138,8 @@ struct fleet_oracle {
     VEC(struct fo_limit) limits[FLEET_POLICIES];
     struct fo_replica replicas[FLEET_REPLICAS];
     int64_t fence[FLEET_POLICIES];
+    bool lost[FLEET_POLICIES]; /* somebody has deleted the record, or emptied it */
+    bool lenient;              /* a record that was made again by one that did not know it */
     unsigned actor;
     bool idle;
     char *unfinished;

@@ -233,7 +233,8 @@ static void look_at_node(struct fleet_oracle *o, struct fo_node *n, const json_t
         struct fo_hold *h = fo_hold(n, n->slot.id);
         fo_set(o, &h->taken, false);
         fo_set(o, &h->over, true);
-        if (!streq(n->slot.state, "returned"))
+        bool cordoned = n->there && n->unschedulable && strstr(n->record, n->slot.id);
+        if (!streq(n->slot.state, "returned") && (!o->lenient || cordoned))
             check_release(o, n, &n->slot);
         tell(o, n, n->slot.state, "");
     }
@@ -242,9 +243,9 @@ static void look_at_node(struct fleet_oracle *o, struct fo_node *n, const json_t
         fo_set(o, &h->taken, streq(is.state, "taken"));
         fo_set(o, &h->over, streq(is.state, "returned"));
         tell(o, n, same ? n->slot.state : "", is.state);
-        if (same)
+        if (same && !o->lenient)
             check_step(o, n, &n->slot, &is, w);
-        else
+        else if (!same)
             check_taken(o, policy, list, n->name, w);
     }
     if (same && o->actor == FO_PEOPLE && !streq(is.state, n->slot.state))
@@ -293,18 +294,31 @@ void fo_record_changed(struct fleet_oracle *o, const struct change *c) {
     _cleanup_json_ json_t *record = json_loads(strna(text), 0, NULL);
     unsigned policy = index_of(o->opts.plan, policy_name);
     const struct fo_write *w = o->actor < FLEET_REPLICAS ? o->replicas[o->actor].serving : NULL;
-    if (c->type == CHANGE_DELETED || json_integer_value(json_object_get(record, "v")) != 1) {
+    bool none = c->type == CHANGE_DELETED || json_integer_value(json_object_get(record, "v")) != 1;
+    if (none && o->actor == FO_PEOPLE) { /* who held a slot holds it still */
+        o->lost[policy] = true;
+        return;
+    }
+    if (none) {
         fleet_oracle_blame(o, 1, "the record of policy %s is gone, or is none", policy_name);
         return;
     }
     int64_t fence = json_integer_value(json_object_get(record, "fence"));
-    if (fence < o->fence[policy])
+    if (o->lost[policy] && (!fence || fence < o->fence[policy]) &&
+        !json_array_size(json_object_get(record, "slots")))
+        return; /* of a replica that does not lead: whoever does makes it good */
+    /* Whoever has led all the time knows what it was; the next one what cordons and Maintenances
+     * tell: how far somebody was may be lost, but not that it was out. */
+    o->lenient = o->lost[policy];
+    o->lost[policy] = false;
+    if (fence < o->fence[policy] && !o->lenient)
         fleet_oracle_blame(o, 7, "the term of policy %s went from %lld back to %lld", policy_name,
                            (long long)o->fence[policy], (long long)fence);
     o->fence[policy] = fence;
     for (unsigned i = 0; i < FLEET_NODES; i++)
         if (*o->nodes[i].name && fo_policy_of(o, o->nodes[i].name) == policy)
             look_at_node(o, &o->nodes[i], record, policy, w);
+    o->lenient = false;
     check_zones(o, record, policy);
     fo_judge_room(o);
 }

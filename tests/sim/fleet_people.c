@@ -254,6 +254,27 @@ static void unlock_in(struct fleet_run *r, json_t *map, bool anyway) {
     }
 }
 
+/* With kubectl: some take the object away, and some what is in it. */
+static void lose_record(struct fleet_run *r, unsigned pick) {
+    _cleanup_json_ json_t *list = fleet_get(r, MAPS "?labelSelector=slipway.dev/slots");
+    json_t *items = json_object_get(list, "items");
+    size_t n = json_array_size(items);
+    if (!n)
+        return;
+    const json_t *map = json_array_get(items, pick / 4 % n);
+    _cleanup_free_ char *path =
+        xasprintf(MAPS "/%s", json_str(json_object_get(map, "metadata"), "name"));
+    fleet_oracle_people(r->oracle, true);
+    if (pick % 3 == 0) /* as with the namespace of both */
+        (void)fleet_request(r, "DELETE", LEASE, "%s", "");
+    if (pick % 4 < 2)
+        (void)fleet_request(r, "DELETE", path, "%s", "");
+    else
+        (void)fleet_request(r, "PATCH", path, "%s",
+                            pick % 4 == 2 ? "{\"data\":null}" : "{\"data\":{\"slots\":\"\"}}");
+    fleet_oracle_people(r->oracle, false);
+}
+
 static void unlock(struct fleet_run *r, bool anyway) {
     _cleanup_json_ json_t *list = fleet_get(r, MAPS "?labelSelector=slipway.dev/slots");
     size_t i;
@@ -373,6 +394,9 @@ void fleet_act(struct fleet_run *r, const struct fleet_event *e) {
         break;
     case FLEET_LEASE:
         (void)fleet_request(r, "DELETE", LEASE, "%s", "");
+        break;
+    case FLEET_RECORD:
+        lose_record(r, e->pick);
         break;
     case FLEET_BUDGET:
         close_budget(r, e);

@@ -24,6 +24,7 @@ static const char *const words[FLEET_ACTS] = {
     [FLEET_FORGET] = "forget",
     [FLEET_NO_BOOT] = "no boot",
     [FLEET_LEASE] = "lease",
+    [FLEET_RECORD] = "record",
     [FLEET_BUDGET] = "budget",
     [FLEET_ROLLOUT] = "rollout",
     [FLEET_END_ROLLOUT] = "end rollout",
@@ -44,7 +45,7 @@ static const uint8_t weights[FLEET_ACTS] = {
     [FLEET_REBOOT] = 4,  [FLEET_HANG] = 4,        [FLEET_REMOVE] = 3,        [FLEET_UNLOCK] = 4,
     [FLEET_FORGET] = 4,  [FLEET_NO_BOOT] = 4,     [FLEET_LEASE] = 2,         [FLEET_BUDGET] = 5,
     [FLEET_ROLLOUT] = 9, [FLEET_END_ROLLOUT] = 3, [FLEET_PAUSE_ROLLOUT] = 4, [FLEET_STOP] = 4,
-    [FLEET_OUTAGE] = 4,  [FLEET_BIND] = 6,
+    [FLEET_OUTAGE] = 4,  [FLEET_BIND] = 6,        [FLEET_RECORD] = 3,
 };
 
 static enum fleet_act draw_act(struct prng *r) {

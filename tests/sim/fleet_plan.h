@@ -34,6 +34,7 @@ enum fleet_act {
     FLEET_FORGET,  /* a FleetLock client asks no more, for `lasts` */
     FLEET_NO_BOOT, /* a FleetLock client that is told to go reports steady-state instead */
     FLEET_LEASE,   /* the leader's Lease is deleted */
+    FLEET_RECORD,  /* a record of slots is deleted, or emptied */
     FLEET_BUDGET,  /* a budget lets nothing go, for `lasts` */
     FLEET_ROLLOUT,
     FLEET_END_ROLLOUT,   /* it is deleted, and its maintenances with it */

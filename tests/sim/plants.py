@@ -97,9 +97,9 @@ PLANTS = [
     Plant("no-back-off", ENGINE, "return action_backoff(&d->random, tries, first, max);", "return 1000;"),
     Plant("ignores-retry-after", "src/exec", ".retry_after = reply->retry_after,", ".retry_after = -1,"),
     Plant("ignores-the-rate", ENGINE,
-          "if (rate <= 0)\n"
+          "if (t->rate <= 0)\n"
           "        return true;",
-          "if (rate < 1e9)\n"
+          "if (t->rate < 1e9)\n"
           "        return true;"),
     Plant("waits-without-a-word", ENGINE,
           "    struct drain_blocker *b = &p->pub.blocker;\n"
@@ -173,11 +173,12 @@ PLANTS += [
     fleet("lifts-the-cordons-of-people", ENGINE,
           "bool before = c.owner == CORDON_SLIPWAY ? c.before : node->unschedulable;", "bool before = false;"),
     fleet("cordons-without-reading-again", ENGINE, "h->sure = keeper_want_read(k);", "h->sure = 0;"),
+    fleet("forgets-who-held-what-was-lost", ENGINE, "changed |= keeper_recover(k, s, arena);", "(void)keeper_recover;"),
     fleet("leaves-its-marks", ENGINE, "    if (placed && more)\n        take_off(rs);", "    (void)take_off;"),
     fleet("leaves-its-finalizer", ENGINE,
-          "if (own_has_finalizer(&m->meta, KEEPER_FINALIZER) && !needed)\n"
+          "if (kept && !(k->opts.needed && k->opts.needed(k->opts.arg, m)))\n"
           "            keeper_upkeep_finalizer(k, u, m, false);",
-          "(void)needed;"),
+          "(void)kept;"),
     fleet("undoes-what-was-granted-meanwhile", ENGINE, "return f->hasty && f->by_request", "return false && f->by_request"),
     fleet("commands-a-node-with-pods", ENGINE,
           "f->crowded = slot->state == SLOT_GRANTED && keeper_late_pod(k, slot->node);", "f->crowded = false;"),
@@ -203,7 +204,7 @@ PLANTS += [
           "cluster_read_done(&c->cluster, action, answer->outcome, answer->message, answer->obj);", ";"),
     fleet("ends-what-another-policy-holds", "src/controller/policies.c", "return one == k;", "continue;"),
     fleet("evicts-without-a-cordon", ENGINE,
-          "if (node && keeper_is_cordoned(node, h->id))", "if (node)"),
+          "if (node && node->unschedulable && is_named(h, node))", "if (node)"),
     fleet("counts-no-node-that-is-down", ENGINE,
           "size_t down = k->opts.down_count ? rest->down : 0;", "size_t down = 0;"),
     fleet("says-that-slots-are-held", ENGINE, "code = keeper_full(k, node, &text);", "code = BLOCKER_MAX_UNAVAILABLE;"),
