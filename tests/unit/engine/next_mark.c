@@ -40,9 +40,10 @@ static void it_says_whose_it_is(void **state) {
     const struct node *n = node(w, "[{'key':'slipway.dev/next','effect':'PreferNoSchedule'}]");
     assert_true(next_marked_by(n, NEXT_OF_DRAIN));
     assert_false(next_marked_by(n, NEXT_OF_ROLLOUT));
-    assert_string_equal(patched(w, n, NEXT_OF_ROLLOUT),
-                        "{\"taints\":[{\"key\":\"slipway.dev/next\",\"value\":\"rollout\",\"effect\":"
-                        "\"PreferNoSchedule\"}]}");
+    assert_string_equal(
+        patched(w, n, NEXT_OF_ROLLOUT),
+        "{\"taints\":[{\"key\":\"slipway.dev/next\",\"value\":\"rollout\",\"effect\":"
+        "\"PreferNoSchedule\"}]}");
     n = node(w, "[{'key':'slipway.dev/next','value':'rollout','effect':'PreferNoSchedule'}]");
     assert_true(next_marked(n) && next_marked_by(n, NEXT_OF_ROLLOUT));
     assert_false(next_marked_by(n, NEXT_OF_DRAIN));
