@@ -142,6 +142,8 @@ def workloads(ns: str) -> list[dict]:
             **once, "completionMode": "Indexed", "completions": 3, "backoffLimitPerIndex": 2, "podFailurePolicy": {"rules": [
                 {"action": "FailIndex", "onExitCodes": {"containerName": "main", "operator": "In", "values": [42, 137]}},
                 {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}},
+        *(jobs | {"metadata": meta(name, ns), "spec": {**once, "template": {
+            **made["template"], "spec": made["template"]["spec"] | {"restartPolicy": "Never"}}}} for name, made in (("full", common), ("pinned", pinned))),
     ]
 
 
