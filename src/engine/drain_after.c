@@ -8,7 +8,10 @@
 
 enum {
     OWNER_ASK_MS = 1000, /* between two looks at an owner that is not watched */
-    OWNER_SETTLE = 10,   /* seconds after which an owner's unchanged status is believed */
+    /* So long after the last of its pods was told to go no status of an owner is believed: what has
+     * changed in it may be of the pods before. */
+    OWNER_HEARS_MS = 1000,
+    OWNER_SETTLE = 10, /* seconds after which an owner's unchanged status is believed */
 };
 
 /* --- volumes --- */
@@ -291,8 +294,10 @@ static bool is_well(struct drain *d, struct dnode *n, struct downer *o, bool say
         d->cluster->owners_watched || (o->asked && !l->wanted && !l->action && !l->failures);
     if (!o->version && current)
         o->version = xstrdup(strna(l->obj->meta.version));
-    bool news = (o->version && !streq(o->version, l->obj->meta.version)) ||
-                d->now.mono - o->left > SEC(OWNER_SETTLE);
+    bool stateful = kind == &kind_stateful_set; /* makes the next when the last has gone */
+    int64_t heard = stateful ? 0 : o->lost + MSEC(OWNER_HEARS_MS);
+    bool other = o->version && !streq(o->version, l->obj->meta.version);
+    bool news = (other && d->now.mono >= heard) || d->now.mono - o->left > SEC(OWNER_SETTLE);
     int32_t wanted, available;
     health_of(kind, l->obj, &wanted, &available);
     if (current && news && available >= 0 &&
@@ -301,7 +306,7 @@ static bool is_well(struct drain *d, struct dnode *n, struct downer *o, bool say
         return true;
     bool reading = !current && !l->failures;
     ask(d, n, kind, o);
-    drain_wake(d, o->left + SEC(OWNER_SETTLE) + 1);
+    drain_wake(d, d->now.mono < heard ? heard : o->left + SEC(OWNER_SETTLE) + 1);
     if (!reading && says) /* that takes a moment, and what was known is old */
         say_unwell(d, n, o, wanted, available);
     return false;

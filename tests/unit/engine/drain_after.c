@@ -338,6 +338,7 @@ static void an_owner_that_was_seen_to_recover_is_well_at_once(void **state) {
     dw_settle(w);
     edit_set(w, "{'status':{'availableReplicas':2}}");
     edit_set(w, "{'status':{'availableReplicas':3}}");
+    dw_pass(w, SEC(2)); /* it takes its time to stop */
     dw_remove(w, &kind_pod, "default", "a");
     dw_settle(w);
     assert_phase(w, 0, DRAIN_DONE);
@@ -620,6 +621,7 @@ static void an_owner_that_was_read_before_is_believed_when_it_has_changed(void *
     dw_settle(w);
     edit_set(w, "{'status':{'availableReplicas':2}}");
     edit_set(w, "{'status':{'availableReplicas':3}}");
+    dw_pass(w, SEC(2)); /* it takes its time to stop */
     dw_remove(w, &kind_pod, "default", "a");
     dw_settle(w);
     assert_phase(w, 0, DRAIN_DONE);
@@ -664,6 +666,33 @@ static void an_owner_that_is_watched_is_believed_at_once_when_volumes_took_long(
     assert_phase(w, 0, DRAIN_DONE);
 }
 
+/* Its pods went at once: what has changed in its status may be of the first of them. */
+static void an_owner_that_may_not_have_heard_of_the_last_pod(void **state) {
+    struct drain_world *w = *state;
+    w->c.owners_watched = true;
+    w->opts.wait_rescheduled = true;
+    dw_put(w, &kind_replica_set, SET(3, 3));
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_pod(w, "b", "w0", "{}");
+    dw_start(w, "w0", NULL);
+    dw_accept(w, ACTION_EVICT, "a");
+    dw_accept(w, ACTION_EVICT, "b");
+    dw_settle(w);
+    edit_set(w, "{'status':{'availableReplicas':2}}");
+    edit_set(w, "{'status':{'availableReplicas':3}}"); /* b was not missed yet */
+    dw_remove(w, &kind_pod, "default", "a");
+    dw_remove(w, &kind_pod, "default", "b");
+    dw_pass(w, MSEC(500));
+    assert_phase(w, 0, DRAIN_RETURNING);
+    edit_set(w, "{'status':{'availableReplicas':2}}");
+    dw_pass(w, MSEC(1000));
+    assert_phase(w, 0, DRAIN_RETURNING);
+    edit_set(w, "{'status':{'availableReplicas':3}}");
+    dw_settle(w);
+    assert_phase(w, 0, DRAIN_DONE);
+}
+
 /* The answer was lost, the eviction was not. */
 static void an_owner_whose_eviction_was_answered_by_nobody(void **state) {
     struct drain_world *w = *state;
@@ -678,6 +707,7 @@ static void an_owner_whose_eviction_was_answered_by_nobody(void **state) {
     dw_settle(w);
     dw_remove(w, &kind_pod, "default", "a");
     dw_settle(w);
+    dw_pass(w, SEC(2));
     assert_phase(w, 0, DRAIN_RETURNING);
     edit_set(w, "{'status':{'availableReplicas':3}}");
     dw_settle(w);
@@ -783,6 +813,7 @@ int main(void) {
         DRAIN_TEST(an_owner_that_is_watched_is_believed_at_once_when_volumes_took_long),
         DRAIN_TEST(replicas_that_others_have_taken_since_are_theirs),
         DRAIN_TEST(an_owner_that_was_read_before_is_believed_when_it_has_changed),
+        DRAIN_TEST(an_owner_that_may_not_have_heard_of_the_last_pod),
         DRAIN_TEST(an_owner_whose_eviction_was_answered_by_nobody),
         DRAIN_TEST(an_owner_that_was_well_is_looked_at_again),
         DRAIN_TEST(the_owner_of_a_pod_that_was_skipped),
