@@ -100,7 +100,7 @@ static bool same_terms(const struct pod_affinity *asked, const struct pod_affini
         return !whole || !b;
     if (list_len(a) != list_len(b))
         return false;
-    for (size_t i = 0; i < list_len(a); i++)
+    for (size_t i = 0; b && i < list_len(a); i++)
         if (!same_term(&a[i], &b[i]))
             return false;
     return true;

@@ -909,7 +909,7 @@ static void play_leaving(struct play *p) {
         later(p, at, POD_GONE, (unsigned)i);
     }
     const struct pod *const *others = NULL;
-    size_t n = g->room ? room_leaving(g->room, &others) : 0;
+    size_t n = g->room && g->chance ? room_leaving(g->room, &others) : 0;
     for (size_t i = 0; i < n; i++)
         later(p, prng_range(g->chance, 0, MAX_OF(others[i]->meta.deleted - g->begun_at, 0) + 1),
               OTHER_GONE, (unsigned)i);

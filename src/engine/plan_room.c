@@ -87,7 +87,7 @@ static void put_pods(struct room *r) {
         else if (g->chance && !g->timed)
             *vec_push(&r->leaving) = pod;
     }
-    if (!r->leaving.len || prng_range(g->chance, 0, 2))
+    if (!r->leaving.len || !g->chance || prng_range(g->chance, 0, 2))
         r->leaving.len = 0;
     if (r->leaving.len) /* where a store has them depends on chance of another sort */
         qsort(r->leaving.p, r->leaving.len, sizeof *r->leaving.p, pod_compare);

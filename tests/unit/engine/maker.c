@@ -73,10 +73,10 @@ static void other_places(void **state) {
         "'resourceClaims':[{'name':'gpu'}]",
         "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'v'}}]",
         "'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'zone'}]",
-        "'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"
-        "'topologyKey':'zone'}]}}",
-        "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
-        "'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}}}",
+        ("'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"
+         "'topologyKey':'zone'}]}}"),
+        ("'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
+         "'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}}}"),
         "'schedulingGates':[{'name':'example.com/quota'}]",
     };
     for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
