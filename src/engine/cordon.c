@@ -94,10 +94,7 @@ void cordon_of(const struct node *node, struct arena *arena, struct cordon *out)
 
 bool cordon_names(const struct node *node, const char *id) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
-    const char *record = map_get(node->meta.annotations, CORDON_ANNOTATION);
     struct cordon c;
-    if (!record)
-        return false;
     cordon_of(node, &arena, &c);
     for (size_t i = 0; i < c.n_holders; i++)
         if (streq(c.holders[i].id, id))
