@@ -95,6 +95,13 @@ static bool is_hopeless(const struct contention *c, const char *node) {
     return false;
 }
 
+/* Of its disruptions, those that are in use: of pods that went and whose replacements are not ready
+ * yet, or of pods that are not well. */
+static unsigned in_use(const struct pdb *pdb) {
+    int32_t spare = pdb->expected - pdb->desired;
+    return spare > pdb->allowed ? (unsigned)(spare - MAX_OF(pdb->allowed, 0)) : 0;
+}
+
 unsigned contention_of(const struct contention *c, const char *node, bool evicts) {
     struct htab mine;
     const struct want *m;
@@ -106,7 +113,7 @@ unsigned contention_of(const struct contention *c, const char *node, bool evicts
         unsigned allowed = (unsigned)MAX_OF(m->pdb->allowed, 0);
         unsigned taken = o ? o->pods : 0;
         unsigned free_now = allowed > taken ? allowed - taken : 0;
-        if (taken && m->pods > free_now)
+        if ((taken || in_use(m->pdb)) && m->pods > free_now)
             in_the_way += m->pods - free_now;
     }
     wants_done(&mine);

@@ -16,10 +16,23 @@ static void nobody_is_in_the_way_of_nobody(void **state) {
     struct drain_world *w = *state;
     struct contention c;
     fleet(w);
-    dw_budget(w, "web", 0, 3, 2, 3);
+    dw_budget(w, "web", 1, 3, 2, 3);
     contention_init(&c, &w->c, NULL);
-    assert_int_equal(contention_of(&c, "w1", false), 0);
+    assert_int_equal(contention_of(&c, "w1", false), 0); /* waits for its own pods alone */
     assert_int_equal(contention_of(&c, "nowhere", true), 0);
+    contention_done(&c);
+}
+
+/* A node that is drained, or soon will be: its pods are gone and their replacements not ready. */
+static void pods_wait_for_what_is_used_up_already(void **state) {
+    struct drain_world *w = *state;
+    struct contention c;
+    fleet(w);
+    dw_budget(w, "web", 0, 2, 2, 3);
+    contention_init(&c, &w->c, NULL);
+    assert_int_equal(contention_of(&c, "w1", false), 2);
+    assert_int_equal(contention_of(&c, "w0", false), 1);
+    assert_int_equal(contention_of(&c, "w2", false), 0);
     contention_done(&c);
 }
 
@@ -71,6 +84,7 @@ static void what_never_goes_is_hopeless_when_budgets_are_asked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         DRAIN_TEST(nobody_is_in_the_way_of_nobody),
+        DRAIN_TEST(pods_wait_for_what_is_used_up_already),
         DRAIN_TEST(pods_wait_for_what_others_use_up),
         DRAIN_TEST(pods_that_go_already_want_nothing),
         DRAIN_TEST(what_never_goes_is_hopeless_when_budgets_are_asked),
