@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/suggest.h"
+#include "cli/history.h"
 #include "cli/plan_read.h"
 #include "cli/plan_server.h"
 #include "cli/verb.h"
@@ -56,7 +57,14 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
     const struct plan_opts *o = cli->opts;
     struct drain_args_list flags = VEC_INIT;
     struct planning_run r;
-    int rc = planning_make(cli, &o->drain, args, false, &r);
+    struct history_seen seen;
+    struct habits *past = o->drain.history ? habits_new() : NULL;
+    int rc = history_load(cli, o->drain.history, past, NULL, &seen);
+    if (rc) {
+        habits_free(past);
+        return rc;
+    }
+    rc = planning_make(cli, &o->drain, args, false, past, &r);
     if (rc == EXIT_FAILED)
         advise_verb(cli, args);
     if (!rc && o->drain.target.dry_run == DRY_RUN_SERVER)
@@ -83,6 +91,7 @@ static int plan_with(struct cli *cli, struct drain_args *args) {
     rc = rc ? rc : code_of(o, &r.plan);
     drain_args_list_done(&flags);
     planning_done(&r, args);
+    habits_free(past);
     return rc;
 }
 
@@ -165,7 +174,8 @@ const struct verb verb_plan = {
         "A pod goes; waits for its budget; has no room elsewhere, so that its replacement stays "
         "Pending; waits for something that nobody can tell the end of; or never goes unless "
         "somebody helps. Budgets are given back when the replacement of an evicted pod is ready, "
-        "which is as fast as its siblings were.\n"
+        "which is as fast as its siblings were. How long pods take to stop is assumed, unless "
+        "earlier drains have written down how long they took (--history).\n"
         "\n"
         "With --server, which is short for --dry-run=server, the API server is asked about each "
         "eviction as well, so that admission webhooks have their say. Any word after it that is no "
@@ -182,6 +192,7 @@ const struct verb verb_plan = {
             {&plan_options, 0},
             {&drain_kubectl_options, offsetof(struct plan_opts, drain)},
             {&drain_own_options, offsetof(struct plan_opts, drain)},
+            {&drain_history_options, offsetof(struct plan_opts, drain)},
             {&target_options, offsetof(struct plan_opts, drain.target)},
             {&plan_output, offsetof(struct plan_opts, output)},
             {&connection_options, offsetof(struct plan_opts, drain.connection)},

@@ -231,7 +231,6 @@ static int show(struct rehearse *r) {
 
 static int read_words(struct rehearse *r, int argc, char **argv) {
     const struct rehearse_flags *o = r->opts;
-    _cleanup_err_ struct err err = ERR_INIT;
     int rc = drain_args_parse(r->cli, &o->drain, argc, argv, &r->args);
     if (rc) {
         r->args = (struct drain_args){0}; /* nothing of it is left */
@@ -240,17 +239,11 @@ static int read_words(struct rehearse *r, int argc, char **argv) {
     if (o->drain.target.dry_run != DRY_RUN_NONE)
         cli_note(r->cli, "--dry-run changes nothing: a rehearsal writes nothing to the cluster");
     struct history_seen seen = {0};
-    rc = o->drain.history ? history_read(o->drain.history, r->habits, &r->lags, &seen, &err) : 0;
+    rc = history_load(r->cli, o->drain.history, r->habits, &r->lags, &seen);
     r->basis.observed = seen.observations;
     r->basis.ups = seen.ups;
     r->basis.lags = lags_basis(&r->lags);
-    if (rc)
-        return cli_fail(r->cli, EXIT_USAGE, "--history: %s%s", err_msg(&err),
-                        rc == -ENOENT ? " ('slipway drain --history FILE' writes one)" : "");
-    if (seen.cut)
-        cli_note(r->cli, "%s: %zu line%s cut off and left out", o->drain.history, seen.cut,
-                 seen.cut == 1 ? " is" : "s are");
-    return 0;
+    return rc;
 }
 
 static int run(struct cli *cli, int argc, char **argv) {

@@ -254,7 +254,7 @@ const struct option_group drain_history_options = {
          .hint = HINT_FILE,
          .filled = true,
          .help = "How long pods took to end and to start in earlier drains: drain adds a line for "
-                 "each, rehearse reads them"},
+                 "each, plan and rehearse read them"},
         {0}}};
 
 const struct option_group drain_progress_options = {

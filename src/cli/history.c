@@ -81,6 +81,20 @@ int history_read(const char *path, struct habits *to, struct lags *lags, struct 
     return 0;
 }
 
+int history_load(struct cli *cli, const char *path, struct habits *to, struct lags *lags,
+                 struct history_seen *seen) {
+    _cleanup_err_ struct err err = ERR_INIT;
+    *seen = (struct history_seen){0};
+    int rc = path ? history_read(path, to, lags, seen, &err) : 0;
+    if (rc)
+        return cli_fail(cli, EXIT_USAGE, "--history: %s%s", err_msg(&err),
+                        rc == -ENOENT ? " ('slipway drain --history FILE' writes one)" : "");
+    if (seen->cut)
+        cli_note(cli, "%s: %zu line%s cut off and left out", path, seen->cut,
+                 seen->cut == 1 ? " is" : "s are");
+    return 0;
+}
+
 static void key_seconds(struct jsonw *w, const char *key, int64_t usec) {
     char text[32];
     (void)snprintf(text, sizeof text, "%.3f", (double)usec / 1e6);

@@ -15,6 +15,7 @@
 #define CLI_HISTORY_H
 
 #include "base/err.h"
+#include "cli/cli.h"
 #include "cli/lags.h"
 #include "engine/drain.h"
 #include "exec/starts.h"
@@ -35,6 +36,11 @@ struct history_seen {
  * line does not count, unless there is nothing else. -EINVAL with "FILE:LINE: why". */
 int history_read(const char *path, struct habits *to, struct lags *lags, struct history_seen *seen,
                  struct err *err);
+
+/* For a verb: FILE of its --history, NULL when there is none. 0, or the exit code after having said
+ * what is wrong with it. */
+int history_load(struct cli *cli, const char *path, struct habits *to, struct lags *lags,
+                 struct history_seen *seen);
 
 struct history_ready {
     char *workload;

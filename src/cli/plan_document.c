@@ -134,6 +134,8 @@ static void write_basis(struct jsonw *w, const struct plan *p) {
     write_seconds(w, "stopAssumed", ASSUMED_STOP);
     write_seconds(w, "startAssumed", ASSUMED_START);
     jsonw_kint(w, "startsAssumed", (int64_t)p->assumed);
+    jsonw_kint(w, "stopsAssumed", (int64_t)p->stops_assumed);
+    jsonw_kint(w, "stopsSeen", (int64_t)p->stops_seen);
     jsonw_kint(w, "volumesLeftOut", (int64_t)p->attached);
     jsonw_end(w);
 }

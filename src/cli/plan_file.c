@@ -237,7 +237,7 @@ static int plan_again(struct cli *cli, struct saved_plan *s) {
     int rc = drain_args_parse(cli, &s->flags, (int)s->file.n, (char **)s->names, &args);
     if (rc)
         return rc;
-    rc = planning_make(cli, &s->flags, &args, true, &r);
+    rc = planning_make(cli, &s->flags, &args, true, NULL, &r);
     if (!rc && s->file.asked)
         rc = plan_ask_server(&r.session, &r.opts, &r.plan, &r.arena);
     const char *server = rc ? "" : strna(r.session.conn.config->server);

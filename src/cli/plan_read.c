@@ -2,6 +2,8 @@
 #include "cli/plan_read.h"
 
 #include "base/mem.h"
+#include "engine/podrole.h"
+#include "model/workload.h"
 
 int picture_read(struct session *s, bool deployments, struct picture *p) {
     struct pool *pool = s->conn.client.pool;
@@ -91,8 +93,21 @@ void picture_input(struct picture *p, struct plan_input *in) {
     in->accounts = p->no_accounts ? NULL : p->accounts;
 }
 
+/* A pod stops as those of its workload did. */
+static struct pod_durations as_seen(void *arg, const struct pod *pod,
+                                    struct pod_durations assumed) {
+    _cleanup_str_ struct str workload = STR_INIT;
+    workload_name(pod, &workload);
+    int64_t stop = pod_finished(pod) ? -1 : habits_median(arg, str_get(&workload), HABIT_STOP);
+    if (stop >= 0) {
+        assumed.stop = stop;
+        assumed.stop_seen = true;
+    }
+    return assumed;
+}
+
 int planning_make(struct cli *cli, const struct drain_flags *f, struct drain_args *args,
-                  bool lenient, struct planning_run *r) {
+                  bool lenient, struct habits *past, struct planning_run *r) {
     *r = (struct planning_run){.cli = cli, .arena = ARENA_INIT, .checks = CHECKS_READ_INIT};
     int rc = session_open(cli, &f->connection, &r->session);
     if (rc)
@@ -116,6 +131,8 @@ int planning_make(struct cli *cli, const struct drain_flags *f, struct drain_arg
                             .names = args->target.names.p,
                             .n_names = args->target.names.len,
                             .now = r->now,
+                            .times = past ? as_seen : NULL,
+                            .times_arg = past,
                             /* A plan that was saved is compared as it was made. */
                             .adopt =
                                 !lenient && !r->opts.parallel && !r->opts.max_unavailable.value};

@@ -8,6 +8,7 @@
 #include "cli/plan_text.h"
 #include "cli/session.h"
 #include "engine/plan.h"
+#include "sim/fleet/habits.h"
 
 enum { PICTURE_KINDS = 16 };
 
@@ -43,10 +44,10 @@ struct planning_run {
 };
 
 /* Connects, reads and plans. No nodes: `plan` has none. With `lenient` a node that does not exist
- * is left out, else it is an error. 0, or the exit code after having said why; planning_done() in
- * any case. */
+ * is left out, else it is an error. Pods of `past` stop as they did, NULL: nothing is known of any.
+ * 0, or the exit code after having said why; planning_done() in any case. */
 int planning_make(struct cli *cli, const struct drain_flags *f, struct drain_args *args,
-                  bool lenient, struct planning_run *r);
+                  bool lenient, struct habits *past, struct planning_run *r);
 void planning_done(struct planning_run *r, struct drain_args *args);
 
 #endif

@@ -624,10 +624,20 @@ static size_t drained_for_sure(const struct plan *p) {
 static void print_pace(const struct plan *p, const struct screen *s, struct str *out) {
     char stop[TIMEFMT_LEN], start[TIMEFMT_LEN];
     _cleanup_str_ struct str text = STR_INIT;
-    str_addf(&text,
-             "Assumed: pods stop within their grace period, in %s at most, and start as fast as "
-             "their siblings did",
-             duration_format_limit(ASSUMED_STOP, stop));
+    duration_format_limit(ASSUMED_STOP, stop);
+    if (p->stops_seen && p->stops_assumed)
+        str_addf(&text,
+                 "Assumed: %zu pod%s as fast as in earlier drains, the others within their "
+                 "grace period, in %s at most; they start as fast as their siblings did",
+                 p->stops_seen, p->stops_seen == 1 ? " stops" : "s stop", stop);
+    else if (p->stops_seen)
+        str_add(&text, "Assumed: pods stop as fast as in earlier drains, and start as fast as "
+                       "their siblings did");
+    else
+        str_addf(&text,
+                 "Assumed: pods stop within their grace period, in %s at most, and start as fast "
+                 "as their siblings did",
+                 stop);
     if (p->assumed)
         str_addf(&text, "; in %s where there are none to go by (%zu pod%s)",
                  duration_format_limit(ASSUMED_START, start), p->assumed, s_of(p->assumed));

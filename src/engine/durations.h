@@ -16,9 +16,10 @@ struct durations;
 
 /* Microseconds. */
 struct pod_durations {
-    int64_t stop;  /* from the eviction until it is gone */
-    int64_t start; /* from being made until it is ready */
-    bool seen;     /* the start was, of siblings; else it is assumed */
+    int64_t stop;   /* from the eviction until it is gone */
+    int64_t start;  /* from being made until it is ready */
+    bool seen;      /* the start was, of siblings; else it is assumed */
+    bool stop_seen; /* the stop was, of earlier drains; else it is assumed */
 };
 
 /* From all pods in the store, as they are now. */

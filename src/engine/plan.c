@@ -264,10 +264,10 @@ static void add_pod(struct planning *g, unsigned number, const struct pod *pod) 
     struct pod_durations d = durations_of(g->durations, pod);
     if (pod_finished(pod))
         d.stop = 0; /* only its object is left */
-    if (rule.grace >= 0 || g->in->opts->grace >= 0)
-        d.stop = MIN_OF(d.stop, SEC(rule.grace >= 0 ? rule.grace : g->in->opts->grace));
     if (g->in->times)
         d = g->in->times(g->in->times_arg, pod, d);
+    if (rule.grace >= 0 || g->in->opts->grace >= 0)
+        d.stop = MIN_OF(d.stop, SEC(rule.grace >= 0 ? rule.grace : g->in->opts->grace));
     if (rule.force_after >= 0)
         d.stop = MIN_OF(d.stop, rule.force_after);
     g->timed |= rule.deadline > 0;

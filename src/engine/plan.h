@@ -145,8 +145,9 @@ struct plan {
     /* Such a limit that the plan has taken by itself (`adopt`), and of how many nodes it would be
      * certain without; 0: none. */
     size_t adopted_limit, without_nodes;
-    size_t assumed;  /* pods that go whose start was not seen of any sibling */
-    size_t attached; /* pods that go and have volumes that must be detached */
+    size_t assumed;                   /* pods that go whose start was not seen of any sibling */
+    size_t stops_seen, stops_assumed; /* pods that go, by what is known of how long they take to */
+    size_t attached;                  /* pods that go and have volumes that must be detached */
     size_t count[PLAN_VERDICTS];
     struct plan_budget *budgets; /* by name; none where no budget is asked (--disable-eviction) */
     size_t n_budgets;

@@ -288,7 +288,10 @@ static void judge_slow(struct planning *g, struct ppod *p) {
                arena_printf(g->arena, "it %s%s %s to stop%s, and %s", begins,
                             p->leaves_at >= 0 ? "has" : "may need",
                             duration_format_limit(p->gone - p->evicted, needs),
-                            p->leaves_at >= 0 ? "" : " (assumed)", given_up(g, p)));
+                            p->leaves_at >= 0 ? ""
+                            : p->d.stop_seen  ? " (as in earlier drains)"
+                                              : " (assumed)",
+                            given_up(g, p)));
     p->pub->blocker.help = p->overdue ? "give it more time: `deadline` of the rule"
                                       : "give the drain more time: --timeout";
 }
@@ -377,6 +380,8 @@ static void tell_pod(struct planning *g, struct ppod *p) {
     pub->back = p->returned;
     pub->to = p->to;
     g->out->assumed += !p->d.seen;
+    g->out->stops_seen += p->d.stop_seen;
+    g->out->stops_assumed += !p->d.stop_seen;
     g->out->attached += has_claims(p->pod);
     if (p->unsure)
         return;

@@ -351,6 +351,42 @@ class Crowd(Case):
             self.assertRegex(" ".join(self.slipway(f"{verb} w1").out.split()), r"grace period, in 10s at most", verb)
 
 
+    def history(self, **stops: float) -> Path:
+        path = self.dir / "history"
+        path.write_text("".join(json.dumps({"v": 1, "workload": f"shop-1/{kind}/{name}", "stop": s}) + "\n"
+                                for kind, name in (("Deployment", "web"), ("Deployment", "worker"), ("StatefulSet", "db"))
+                                if name in stops for s in (stops[name] - 1, stops[name], stops[name] + 1)))
+        return path
+
+    def test_what_earlier_drains_have_seen(self) -> None:
+        seen = self.plan(f"w1 --history {self.history(web=25, worker=25, db=25)}")
+        went = self.pods(seen)
+        self.assertEqual({p["gone"] - p["evicted"] for p in went.values() if "gone" in p}, {25})
+        self.assertEqual(seen["lowerBound"]["terms"][0]["seconds"], 25)
+        self.assertEqual((seen["basis"]["stopsAssumed"], seen["basis"]["stopsSeen"]), (0, len([p for p in went.values() if "gone" in p])))
+        basis = self.plan("w1")["basis"]
+        self.assertEqual((basis["stopsSeen"], basis["stopsAssumed"]), (0, seen["basis"]["stopsSeen"]))
+
+    def test_of_some_only(self) -> None:
+        path = self.history(web=25)
+        done = self.slipway(f"plan w1 --history {path}")
+        self.assertRegex(" ".join(done.out.split()), r"Assumed: \d+ pods? stops? as fast as in earlier drains, the others within their grace "
+                                                     r"period, in 10s at most; they start as fast as their siblings did")
+        self.assertRegex(" ".join(self.slipway(f"plan w1 --history {path} --timeout 20s").out.split()),
+                         r"it may need 25s to stop \(as in earlier drains\), and its node is given up after 20s")
+        everything = self.history(web=25, worker=25, db=25)
+        self.assertIn("Assumed: pods stop as fast as in earlier drains, and start as fast as their siblings did",
+                      " ".join(self.slipway(f"plan w1 --history {everything}").out.split()))
+        short = self.plan(f"w1 --history {everything} --grace-period 5")
+        self.assertEqual({p["gone"] - p["evicted"] for p in self.pods(short).values() if "gone" in p}, {5})
+
+    def test_a_history_that_is_none(self) -> None:
+        missing = self.dir / "missing"
+        done = self.slipway(f"plan w1 --history {missing}")
+        self.assertEqual(done.code, USAGE)
+        self.assertIn(f"--history: {missing}: No such file or directory ('slipway drain --history FILE' writes one)", done.err)
+
+
 class Undisturbed(Case):
     """Places are short, and the order that the plan finds is another one than that of the names."""
 

@@ -129,7 +129,7 @@ static int plan(struct fixture *f, const char *node, const char *forbidden) {
     f->flags.connection.flags.server = f->url;
     char *names[] = {(char *)node};
     assert_int_equal(drain_args_parse(&f->cli, &f->flags, 1, names, &f->args), 0);
-    return planning_make(&f->cli, &f->flags, &f->args, false, &f->run);
+    return planning_make(&f->cli, &f->flags, &f->args, false, NULL, &f->run);
 }
 
 static const char *said(struct fixture *f) {
