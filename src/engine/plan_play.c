@@ -195,12 +195,10 @@ static void shuffle_pending(struct play *p) {
     }
 }
 
-/* Something has become free. All are tried that wait for a place; of very many, as many as find
- * nothing one after the other, who have to wait for their next turn. */
-static void try_pending(struct play *p) {
+/* All of the plan's own that wait for a place; of very many, as many as find nothing one after the
+ * other, who have to wait for their next turn. */
+static void try_own(struct play *p) {
     size_t had = p->pending.len, tried = 0, in_vain = 0;
-    if (p->g->room)
-        room_seat(p->g->room);
     if (p->g->chance)
         shuffle_pending(p);
     for (p->hopeful = false; tried < had && in_vain < PENDING_MAX; tried++) {
@@ -214,6 +212,18 @@ static void try_pending(struct play *p) {
         return;
     p->pending.len -= tried;
     memmove(p->pending.p, p->pending.p + tried, p->pending.len * sizeof *p->pending.p);
+}
+
+/* Something has become free. Those that waited before all this have waited longer, so that their
+ * back-off may be longer, too. */
+static void try_pending(struct play *p) {
+    const struct planning *g = p->g;
+    bool late = g->chance && prng_range(g->chance, 0, 2);
+    if (g->room && !late)
+        room_seat(g->room);
+    try_own(p);
+    if (g->room && late)
+        room_seat(g->room);
 }
 
 /* --- StatefulSets that make one after the other --- */

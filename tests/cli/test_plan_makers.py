@@ -152,6 +152,18 @@ class Waiting(Case):
         (pod,) = json.loads(done.out)["nodes"][0]["pods"]
         self.assertEqual((pod["verdict"], pod.get("to")), ("homeless", None))
 
+    def test_who_waits_already_and_the_replacement_are_tried_in_any_order(self) -> None:
+        """Both are kept out by the pod that leaves, and one of them gets in when it has left: which is chance."""
+        apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/os", "labelSelector": {"matchLabels": {"app": "a"}}}]}}
+        self.begin(workload("Deployment", "a", {"affinity": apart}, replicas=2))
+        self.until(lambda: any(c["type"] == "PodScheduled" and c["status"] == "False" for p in self.sim.client.get("/api/v1/pods")["items"]
+                               for c in p["status"].get("conditions", [])), "a pod that waits")
+        (node,) = (n for n in ("w1", "w2", "w3") if self.on(n))
+        (pod,) = self.document(f"plan {node}")["nodes"][0]["pods"]
+        self.assertEqual(pod["verdict"], "homeless")
+        self.assertIn("is chance", pod["blocker"]["message"])
+
 
 if __name__ == "__main__":
     tap.main()
