@@ -19,7 +19,8 @@ enum {
     WATCH_MIN = 300,           /* seconds that a watch is asked to last, drawn from [min, 2 min) */
     WATCH_SLACK = 60,          /* seconds more until we end it ourselves */
     ERROR_BODY_MAX = 64 << 10, /* of an answer that is no list */
-    SILENCE_DEFAULT = 100,     /* seconds; the server sends a bookmark about every 60 */
+    SILENCE_DEFAULT = 100,     /* seconds; the server sends a bookmark about every 60, see below */
+    CONFIRM_SILENCE = 15,      /* seconds without a byte within the list that follows a silence */
     LIST_TIMEOUT = 300,        /* seconds for a page: the server itself gives up after 60 */
     LIST_SILENCE = 60,         /* seconds without a byte within a list: the server's own limit */
     BACKOFF_FIRST_MS = 800,    /* client-go's figures */
@@ -55,8 +56,8 @@ struct reflector {
     enum next next; /* when the timer fires */
     bool first_sync_told;
     bool troubled;      /* a problem was told, and nothing came since */
-    bool silent;        /* of that: no bookmarks came where there were some before */
-    bool bookmarks;     /* the server sends them: it is never silent for long */
+    bool silent;        /* no bookmarks came where there were some before: a list tells why */
+    bool bookmarks;     /* the server sends them, as long as its version goes on */
     bool no_watch_list; /* the server does not have it */
     bool list_next;     /* a WatchList came to nothing: the next attempt is a list */
     bool unpaged;       /* a continue token expired: one list in one piece */
@@ -214,6 +215,9 @@ static void start_page(struct reflector *r) {
     }
     add_selectors(r, &path);
     int64_t silence = r->opts.silence ? r->opts.silence : SEC(LIST_SILENCE);
+    if (r->silent) /* a server that had fallen silent is given less time, once */
+        silence = MIN_OF(silence, SEC(CONFIRM_SILENCE));
+    r->silent = false;
     int64_t timeout = r->client->timeout ? r->client->timeout : SEC(LIST_TIMEOUT);
     start_call(r, R_LIST, str_get(&path), silence, timeout);
 }
@@ -239,7 +243,7 @@ static void proceed(struct reflector *r, enum next next) {
 static void tell_recovery(struct reflector *r) {
     if (!r->troubled)
         return;
-    r->troubled = r->silent = false;
+    r->troubled = false;
     if (r->opts.recovered)
         r->opts.recovered(r->opts.arg);
 }
@@ -252,9 +256,8 @@ static void on_timer(void *arg) {
         r->rewind = r->any_version = true;
         r->next = NEXT_SYNC;
     } else if (r->state != R_PAUSE) {
-        /* Nothing happens, and nothing needs to; but a server that had fallen silent says first
-         * that it is there. */
-        if (r->state == R_WATCH && r->streaming && !r->silent)
+        /* Nothing happens, and nothing needs to. */
+        if (r->state == R_WATCH && r->streaming)
             tell_recovery(r);
         return;
     }
@@ -598,13 +601,15 @@ static void on_watch_end(struct reflector *r, const struct kube_done *done, cons
         r->deaf = 0;
         r->stats.relists++;
         back_off(r, NEXT_SYNC, KUBE_UNREACHABLE, "the watch brings nothing", -1, true);
+    } else if (lived && done->error == -ETIMEDOUT && r->bookmarks) {
+        /* How a server that hangs looks, and one of whose kind nothing has changed: it sends no
+         * bookmark for a version that the watch began with, and where etcd is asked about its
+         * progress every ten minutes only, as it is by default, there is none after it for so long.
+         * A list tells one from the other. */
+        r->silent = r->list_next = true; /* a WatchList would go on with the same limit */
+        r->stats.relists++;
+        proceed(r, NEXT_SYNC);
     } else if (lived) {
-        /* Silence where there were bookmarks is how a server that hangs looks: whoever watches the
-         * picture should know. */
-        if (done->error == -ETIMEDOUT && r->bookmarks) {
-            r->silent = true;
-            tell_problem(r, KUBE_UNREACHABLE, message, 0);
-        }
         proceed(r, NEXT_WATCH);
     } else {
         back_off(r, NEXT_WATCH, KUBE_UNREACHABLE, message, -1, true);

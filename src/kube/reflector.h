@@ -11,8 +11,10 @@
  *    or cannot be reached
  *  - 410 or an ERROR event: the version is gone        list again, not older than what we have
  *  - the answer cannot be read                         list again after a pause
- *  - nothing comes, not even bookmarks                 the stream is cut and watched again; the
- *                                                      fifth time in a row it is listed again
+ *  - nothing comes, not even bookmarks                 the stream is cut and listed again, which
+ *                                                      must begin within 15 s; of a server that was
+ *                                                      never seen to send one, watched again, and
+ *                                                      listed the fifth time in a row
  *  - WatchList is refused                              pages from then on
  *  - WatchList brings no end of its initial events     pages the next time
  *  - a continue token is too old                       one list in one piece
