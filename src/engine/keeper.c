@@ -657,6 +657,7 @@ static void lead(struct keeper *k) {
     if (!s || s->fence != k->fence || (is_anew(s) && !k->taken_in) ||
         k->reads_done < k->lead_after || !store_synced(k->cluster->nodes))
         return;
+    keeper_upkeeps_take_in(k); /* whom the gates are asked about, too */
     keeper_gates_look(k, s);
     keeper_upkeeps_step(k);
     keeper_holds_step(k);

@@ -347,6 +347,8 @@ void keeper_list_answer(struct keeper *k, struct pod_list *list, const struct an
 bool keeper_is_cleared(const struct keeper *k, const struct slot *slot);
 
 /* keeper_upkeep.c: maintenances with an object of their own */
+/* Those that have come, before anything is decided about them. */
+void keeper_upkeeps_take_in(struct keeper *k);
 void keeper_upkeeps_step(struct keeper *k);
 /* The record cannot be read: nothing is done for them, and they say so. */
 void keeper_upkeeps_stuck(struct keeper *k);

@@ -405,10 +405,14 @@ void keeper_upkeeps_stuck(struct keeper *k) {
     }
 }
 
+void keeper_upkeeps_take_in(struct keeper *k) {
+    if (k->opts.maintenances && store_synced(k->opts.maintenances))
+        take_in(k);
+}
+
 void keeper_upkeeps_step(struct keeper *k) {
     if (!k->opts.maintenances || !store_synced(k->opts.maintenances))
         return;
-    take_in(k);
     for (size_t i = 0; i < k->upkeeps.len; i++) {
         const struct maintenance *m = object_of(k, k->upkeeps.p[i]);
         if (m && is_current(k->upkeeps.p[i], m))

@@ -274,6 +274,23 @@ static void a_maintenance_says_which_gate_is_shut(void **state) {
 }
 
 /* With an only member of etcd: it can be drained, and not rebooted. */
+/* Whoever leads next asks before it says anything of one that it has just found. */
+static void another_leader_finds_the_gate_shut(void **state) {
+    struct kw *w = *state;
+    machine(w, "vm", "w1", false);
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    upkeep(w, "m1", "w1", "Reboot");
+    kw_pass(w, SEC(5));
+    assert_string_equal(status(w, "m1", "status.phase"), "Pending");
+    str_reset(&w->told);
+    kw_kill(w, 0);
+    keeper_lead(w->r[1].k, 2);
+    kw_pass(w, SEC(60));
+    assert_null(strstr(str_get(&w->told), "Queued"));
+    assert_string_equal(status(w, "m1", "status.phase"), "Pending");
+}
+
 static void what_only_the_operation_breaks_can_be_drained(void **state) {
     struct kw *w = *state;
     kw_nodes(w, "w1", NULL);
@@ -496,6 +513,7 @@ int main(void) {
         GATE_TEST(nothing_is_granted_before_the_checks_let_it),
         GATE_TEST(a_gate_that_shuts_after_the_drain_keeps_the_grant),
         GATE_TEST(a_maintenance_says_which_gate_is_shut),
+        GATE_TEST(another_leader_finds_the_gate_shut),
         GATE_TEST(what_only_the_operation_breaks_can_be_drained),
         GATE_TEST(a_maintenance_waits_for_its_approval),
         GATE_TEST(a_node_that_asks_waits_for_its_approval),
