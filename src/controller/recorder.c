@@ -18,6 +18,10 @@ enum {
     FLUSH_MS = 500,      /* what a crash may lose */
     BUFFER = 256 * 1024, /* bytes that are worth a write before that */
     MODE = 0600,         /* it says much of the cluster */
+    /* A restart has the engine ask for everything anew, and what comes of that may be as much as
+     * makes the file full again. */
+    LAST_S = 10, /* so long a file lasts at least, */
+    TIMES = 8,   /* as far as it is not so many times as large as at its beginning */
 };
 
 struct recorder {
@@ -27,6 +31,7 @@ struct recorder {
     int fd; /* -1: recording has ended */
     int64_t len;
     int64_t begun; /* bytes of the stores as they were at the beginning */
+    int64_t since; /* monotonic: when that was */
     struct str buffer;
     struct loop_timer *timer;
 };
@@ -114,6 +119,7 @@ static void begin(struct recorder *r) {
     if (core_leads(r->core, &fence))
         tape_write(&r->buffer, &(struct core_event){.what = CORE_LEAD, .fence = fence});
     r->begun = r->len + (int64_t)r->buffer.len;
+    r->since = loop_now(r->opts.loop);
     added(r);
 }
 
@@ -158,6 +164,8 @@ bool recorder_wants_restart(const struct recorder *r) {
         return false;
     /* Whatever the limit: a core that is restarted again and again gets nothing done. */
     int64_t len = r->len + (int64_t)r->buffer.len, half = MAX_OF(r->opts.max / 2, 2 * r->begun);
+    if (loop_now(r->opts.loop) - r->since < SEC(LAST_S))
+        return len >= MAX_OF(r->opts.max / 2, TIMES * r->begun);
     return len >= half || (len >= half / 4 * 3 && nobody_holds(r));
 }
 

@@ -7,7 +7,7 @@
  * the cluster; what the engine knows beyond that could not be written down exactly, and a replay
  * that begins without it would not go the same way. It is done when nobody holds a slot, or when
  * there is no more room; but not before as much has happened as it takes to write down how
- * everything was.
+ * everything was, nor within seconds, since a restart makes lines of its own.
  *
  * What is recorded is written now and then, not at once. When it cannot be written, recording ends,
  * which is said once; the controller goes on. */

@@ -212,6 +212,23 @@ static void what_the_checks_go_by_is_no_reason_to_restart(void **state) {
     assert_false(recorder_wants_restart(f->r));
 }
 
+/* Nor is what it does after a restart, as much as that may be. */
+static void a_restart_is_no_reason_for_the_next_one(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(begin(f, 1, NULL), 0);
+    for (int i = 0; i < 8; i++)
+        cw_node(&f->w, "w0"); /* more than twice what was there */
+    cw_step(&f->w);
+    assert_false(recorder_wants_restart(f->r));
+    loop_advance(f->loop, SEC(10));
+    assert_true(recorder_wants_restart(f->r));
+    core_restart(f->w.core);
+    cw_step(&f->w);
+    for (int i = 0; i < 100; i++) /* but it does not grow without end meanwhile */
+        cw_node(&f->w, "w0");
+    assert_true(recorder_wants_restart(f->r));
+}
+
 /* As with a full disk. */
 static void what_cannot_be_written_ends_it(void **state) {
     struct fixture *f = *state;
@@ -248,6 +265,7 @@ int main(void) {
         RECORDER_TEST(it_begins_with_what_is_known),
         RECORDER_TEST(what_the_checks_go_by_is_known),
         RECORDER_TEST(what_the_checks_go_by_is_no_reason_to_restart),
+        RECORDER_TEST(a_restart_is_no_reason_for_the_next_one),
         RECORDER_TEST(that_the_picture_is_old_is_known),
         RECORDER_TEST(it_is_written_now_and_then),
         RECORDER_TEST(what_was_there_is_kept),

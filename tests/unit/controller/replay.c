@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -410,6 +411,13 @@ static void nobody_gets_a_slot_by_an_old_picture_again(void **state) {
     assert_true(f->differences > 0); /* w0 gets its slot too early */
 }
 
+/* How many requests there were before it. */
+static unsigned long requests_before(const char *text) {
+    const char *at = strstr(text, "\"actions\":");
+    assert_non_null(at);
+    return strtoul(at + strlen("\"actions\":"), NULL, 10);
+}
+
 /* Each of them begins with what had been read until then. */
 static void so_it_is_in_every_file(void **state) {
     for (int64_t max = 24 << 10; max <= 64 << 10; max += 8 << 10) { /* it ends anywhere */
@@ -418,6 +426,7 @@ static void so_it_is_in_every_file(void **state) {
         assert_true(gated(f, max, &text) > 2);
         assert_int_equal(play(f, text, NULL), 0);
         assert_int_equal(f->differences, 0);
+        assert_true(requests_before(text) < 1000); /* else it did nothing but begin anew */
         free(text);
         teardown(state);
         setup(state);
