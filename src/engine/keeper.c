@@ -146,7 +146,7 @@ void keeper_follow(struct keeper *k) {
     k->leads = false;
     if (k->lost) /* what it is now is for others to say */
         record_done(&k->record);
-    k->lost = false;
+    k->lost = k->empties = false;
     keeper_holds_done(k);
     keeper_upkeeps_done(k);
     drain_free(k->drain);
@@ -320,13 +320,16 @@ static void keep_lost(struct keeper *k, const char *version) {
     }
     str_replace(&r->version, version);
     k->lost = true;
+    k->empties = false; /* what was sent for an older one is not carried out any more */
     keeper_stir(k);
 }
 
-/* No write of ours, by whichever replica, takes the term back or leaves no text. One without
- * holders, while the lost one is not written yet, is of a replica that has found nothing. */
+/* No write of ours, by whichever replica, takes the term back or leaves no text. Only whoever leads
+ * takes holders away: one without any, where it has not done so, is of a replica that has found
+ * nothing, unless it has the term, which that does not know. Of the first term nobody can tell. */
 static bool is_emptied(const struct keeper *k, const char *text, const struct slots *new) {
-    return str_empty(text) || new->fence < k->fence || (k->lost && !new->list.len);
+    bool anew = (k->lost || !k->fence) && !k->empties && !new->list.len;
+    return str_empty(text) || new->fence < k->fence || anew;
 }
 
 void keeper_learn(struct keeper *k, const struct config_map *map) {
@@ -354,7 +357,7 @@ void keeper_learn(struct keeper *k, const struct config_map *map) {
         tell_changes(k, &r->slots, &new.slots);
     record_done(r);
     *r = new;
-    k->lost = false;
+    k->lost = k->empties = false;
     keeper_stir(k);
     k->census_known = false;
     if (k->leads && r->slots.fence > k->fence)
@@ -590,6 +593,7 @@ static void write_record(struct keeper *k) {
         add_body(k, &copy, &body);
         note_taking(k, &copy);
         k->takes_in = k->leads;
+        k->empties |= k->leads && !copy.list.len;
         k->write_action =
             actions_add(k->out, &k->cluster->actions,
                         &(struct action){.verb = r->version ? ACTION_PATCH : ACTION_CREATE,

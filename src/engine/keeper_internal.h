@@ -227,6 +227,7 @@ struct keeper {
     struct census census;
     bool census_known;
     bool lost;     /* the record was deleted: it is written again, as it was */
+    bool empties;  /* one without holders was sent, and may be what stands there */
     bool taken_in; /* of one that leads: all that held a slot are in the record */
     bool takes_in; /* by the write that is under way */
     bool stirred;  /* nodes have to be looked at for cordons that nobody holds */

@@ -228,18 +228,22 @@ static void one_that_is_emptied_under_a_leader(void **state) {
     }
 }
 
+static void operating_in_term_0(struct kw *w) {
+    kw_nodes(w, "w1", "w2", NULL);
+    for (unsigned i = 0; i < w->n; i++)
+        kw_begin(w, i);
+    keeper_lead(w->r[0].k, 0);
+    upkeep(w, "m1", "w1", "Reboot");
+    until(w, "m1", "Operating");
+}
+
 /* Terms begin at 0: what is empty looks as if it were of this one. */
 static void one_that_is_emptied_in_the_first_term(void **state) {
     (void)state;
-    for (unsigned how = 0; how + 1 < WAYS_TO_EMPTY; how++) {
+    for (unsigned how = 0; how < WAYS_TO_EMPTY; how++) {
         struct kw *w = xnew(struct kw);
         kw_init(w, 2);
-        kw_nodes(w, "w1", "w2", NULL);
-        for (unsigned i = 0; i < w->n; i++)
-            kw_begin(w, i);
-        keeper_lead(w->r[0].k, 0);
-        upkeep(w, "m1", "w1", "Reboot");
-        until(w, "m1", "Operating");
+        operating_in_term_0(w);
         empty(w, how);
         assert_still_out(w, "Operating");
         come_back(w, "w1");
@@ -268,13 +272,16 @@ static void one_that_is_emptied_while_nobody_leads(void **state) {
         }
 }
 
-/* Another replica, asked in that moment, has found nothing, and writes that somebody waits. */
-static void one_that_another_replica_writes_first(void **state) {
-    (void)state;
+/* Another replica, asked in that moment, has found nothing, and writes that somebody waits. What it
+ * writes looks as if it were of the first term. */
+static void written_first(bool term_0) {
     for (unsigned how = 0; how <= WAYS_TO_EMPTY; how++) {
         struct kw *w = xnew(struct kw);
         kw_init(w, 2);
-        operating(w);
+        if (term_0)
+            operating_in_term_0(w);
+        else
+            operating(w);
         w->r[0].frozen = true;
         if (how < WAYS_TO_EMPTY)
             empty(w, how);
@@ -286,6 +293,48 @@ static void one_that_another_replica_writes_first(void **state) {
         w->r[0].frozen = false;
         kw_settle(w);
         assert_still_out(w, "Operating");
+        come_back(w, "w1");
+        assert_in(w, "m1", "Complete");
+        kw_done(w);
+        free(w);
+    }
+}
+
+static void one_that_another_replica_writes_first(void **state) {
+    (void)state;
+    written_first(false);
+}
+
+static void one_that_another_replica_writes_first_in_the_first_term(void **state) {
+    (void)state;
+    written_first(true);
+}
+
+/* Whoever leads was about to take the last of them away: so it does. Its reply may be lost. */
+static void one_that_is_lost_before_the_last_is_over(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < 8; how++) {
+        struct kw *w = xnew(struct kw);
+        kw_init(w, 2);
+        if (how & 1)
+            operating_in_term_0(w);
+        else
+            operating(w);
+        kw_set_time(w, w->now.mono + SEC(30));
+        kw_reboot(w, "w1", 2);
+        until(w, "m1", "Settling");
+        if (how & 2)
+            kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
+        if (how & 4) {
+            w->fault.verb = how & 2 ? ACTION_CREATE : ACTION_PATCH;
+            w->fault.kind = &kind_config_map;
+            w->fault.outcome = KUBE_UNKNOWN;
+            w->fault.done = true;
+            w->fault.times = 1;
+        }
+        kw_pass(w, SEC(60));
+        assert_in(w, "m1", "Complete");
+        assert_slots(w, "");
         kw_done(w);
         free(w);
     }
@@ -328,6 +377,8 @@ int main(void) {
         cmocka_unit_test(one_that_is_emptied_in_the_first_term),
         cmocka_unit_test(one_that_is_emptied_while_nobody_leads),
         cmocka_unit_test(one_that_another_replica_writes_first),
+        cmocka_unit_test(one_that_another_replica_writes_first_in_the_first_term),
+        cmocka_unit_test(one_that_is_lost_before_the_last_is_over),
         KEEPER_TEST(a_report_to_a_record_that_was_written_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
