@@ -507,8 +507,7 @@ static void add_body(const struct keeper *k, const struct slots *s, struct str *
     jsonw_end(&w);
 }
 
-/* Nobody leads by it who has found holders, or has written any. */
-static bool is_anew(const struct slots *s) {
+bool keeper_is_anew(const struct slots *s) {
     return !s->fence && !s->list.len;
 }
 
@@ -517,7 +516,7 @@ static bool change(struct keeper *k, struct slots *s, struct arena *arena) {
     _cleanup_err_ struct err err = ERR_INIT;
     bool changed = false;
     if (k->leads) {
-        bool anew = is_anew(s);
+        bool anew = keeper_is_anew(s);
         int rc = slots_adopt(s, k->fence, &err);
         if (rc < 0) {
             keeper_depose(k, err_msg(&err));
@@ -565,7 +564,7 @@ bool keeper_each_out(const struct keeper *k, keeper_out_fn *fn, void *arg) {
         fn(arg, k->taking.nodes.p[i]);
     for (size_t i = 0; i < r->slots.list.len; i++)
         fn(arg, r->slots.list.p[i].node);
-    bool adopted = r->slots.fence == k->fence && (k->taken_in || !is_anew(&r->slots));
+    bool adopted = r->slots.fence == k->fence && (k->taken_in || !keeper_is_anew(&r->slots));
     return r->trouble || (r->known && (!k->leads || adopted));
 }
 
@@ -574,7 +573,7 @@ static void write_record(struct keeper *k) {
     _cleanup_arena_ struct arena arena = ARENA_INIT;
     if (k->write_action || !r->known || r->trouble || k->reads_done < k->write_after)
         return;
-    if (k->leads && is_anew(&r->slots) && !store_synced(k->cluster->nodes))
+    if (k->leads && keeper_is_anew(&r->slots) && !store_synced(k->cluster->nodes))
         return; /* whose cordons tell who held one */
     if (k->write_at > k->now.mono) {
         keeper_wake(k, k->write_at);
@@ -658,7 +657,7 @@ static void lead(struct keeper *k) {
     const struct slots *s = keeper_slots(k);
     if (k->record.trouble)
         keeper_upkeeps_stuck(k);
-    if (!s || s->fence != k->fence || (is_anew(s) && !k->taken_in) ||
+    if (!s || s->fence != k->fence || (keeper_is_anew(s) && !k->taken_in) ||
         k->reads_done < k->lead_after || !store_synced(k->cluster->nodes))
         return;
     keeper_upkeeps_take_in(k); /* whom the gates are asked about, too */

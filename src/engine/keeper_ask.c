@@ -426,6 +426,10 @@ static bool has_none(struct keeper *k, struct ticket *t) {
     if (node && keeper_is_left_by_seed(k, node))
         return is_over(k, t, KEEPER_PATIENCE) &&
                reply(k, t, KEEPER_UNREADY, "what another manager had begun is taken over first");
+    if (node && keeper_is_to_recover(k, node))
+        return is_over(k, t, KEEPER_PATIENCE) &&
+               reply(k, t, KEEPER_TROUBLE,
+                     "the record of who holds a slot was lost, and is made anew first: ask again");
     if (!is_marked_ready(k, t, node) && !is_over(k, t, KEEPER_PATIENCE))
         return false;
     return reply(k, t, KEEPER_NOTED, "it holds no slot");

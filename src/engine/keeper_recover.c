@@ -103,6 +103,11 @@ static bool recover_cordon(struct keeper *k, struct slots *s, const struct node 
     return true;
 }
 
+bool keeper_is_to_recover(const struct keeper *k, const struct node *node) {
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    return keeper_is_anew(&k->record.slots) && holder_of(k, node, &arena);
+}
+
 bool keeper_recover(struct keeper *k, struct slots *s, struct arena *arena) {
     bool changed = recover_maintenances(k, s, arena);
     size_t n;

@@ -363,6 +363,28 @@ static void a_report_to_a_record_that_was_written_again(void **state) {
     assert_slots(w, "w1 steady");
 }
 
+/* Nobody leads: there is nothing that its report could be written to, and it does not report twice.
+ */
+static void a_report_while_the_record_is_lost(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_kill(w, 0);
+    kw_reboot(w, "w1", 2);
+    kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_TROUBLE);
+    assert_says(w, 1, "w2", KEEPER_STEADY, KEEPER_NOTED); /* which held none */
+    kw_ask(w, 1, "w2", KEEPER_MAY_GO);
+    kw_settle(w); /* the record is there again, without w1 */
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_TROUBLE);
+    keeper_lead(w->r[1].k, 2);
+    kw_settle(w);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_pass(w, SEC(400));
+    assert_false(kw_is_cordoned(w, "w1"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_was_told_to_reboot),
@@ -379,6 +401,7 @@ int main(void) {
         cmocka_unit_test(one_that_another_replica_writes_first),
         cmocka_unit_test(one_that_another_replica_writes_first_in_the_first_term),
         cmocka_unit_test(one_that_is_lost_before_the_last_is_over),
+        KEEPER_TEST(a_report_while_the_record_is_lost),
         KEEPER_TEST(a_report_to_a_record_that_was_written_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
