@@ -259,6 +259,13 @@ static void tell_gate(struct keeper *k, const struct slot *slot, const char *nod
                     wait->object, wait->message);
 }
 
+/* The gate that is shut for one that waits; NULL: none. That the API server is in trouble is no
+ * news of each of them. */
+static const char *gate_of(const struct slot_wish *wish) {
+    const char *code = wish ? wish->wait.code : NULL;
+    return str_same(code, blocker_row(BLOCKER_SERVER_TROUBLE)->name) ? NULL : code;
+}
+
 /* It was told to go, and it went. */
 static bool has_rebooted(const struct keeper *k, const struct slot *slot) {
     const struct node *node = cluster_node(k->cluster, slot->node);
@@ -280,7 +287,7 @@ static void tell_changes(struct keeper *k, const struct slots *old, const struct
     }
     for (size_t i = 0; i < new->waiting.len; i++) {
         const struct slot_wish *wish = &new->waiting.p[i], *was = slots_waits(old, wish->node);
-        if (!str_same(was ? was->wait.code : NULL, wish->wait.code))
+        if (!str_same(gate_of(was), gate_of(wish)))
             tell_gate(k, NULL, wish->node, wish->by, wish->operation, &wish->wait);
     }
     for (size_t i = 0; i < old->list.len; i++) {

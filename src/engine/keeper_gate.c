@@ -352,6 +352,11 @@ bool keeper_gates_change(struct keeper *k, struct slots *s, struct arena *arena)
             continue; /* that of its last time is being put back */
         keeper_gate(k, &(struct gate_who){wish->node, wish->operation, wish->by}, CHECK_CORDON,
                     arena, &answer);
+        if (answer.verdict == MAINT_PASS && keeper_blind(k))
+            answer = (struct gate_answer){.verdict = MAINT_WAIT,
+                                          .code = BLOCKER_SERVER_TROUBLE,
+                                          .object = "",
+                                          .message = keeper_blind(k)};
         say(k, s, wish->node, &answer, arena, &changed);
     }
     forget_gone(k, s);

@@ -425,6 +425,13 @@ static void nobody_gets_one_by_an_old_picture(void **state) {
     assert_string_equal(r->text, "nodes cannot be watched");
     kw_pass(w, SEC(60));
     assert_slots(w, "w1 granted; w2, w3");
+    json_t *record = kw_record(w); /* which 'slipway locks' and the other replicas go by */
+    const json_t *wait = json_array_get(json_object_get(record, "waiting"), 0);
+    assert_string_equal(dw_str(json_object_get(wait, "wait"), "code"), "ServerTrouble");
+    assert_string_equal(dw_str(json_object_get(wait, "wait"), "message"),
+                        "nodes cannot be watched");
+    json_decref(record);
+    assert_null(strstr(str_get(&w->told), "GateShut")); /* no Event of each that waits */
     assert_string_equal(dw_str(kw_doc(w, &kind_maintenance, NULL, "m1"), "status.blocker.code"),
                         "ServerTrouble");
     assert_string_equal(dw_str(kw_doc(w, &kind_maintenance, NULL, "m1"), "status.blocker.message"),
@@ -434,6 +441,8 @@ static void nobody_gets_one_by_an_old_picture(void **state) {
     keeper_poke(w->r[0].k, NULL, NULL, NULL);
     kw_pass(w, SEC(5));
     assert_slots(w, "w1 granted, w2 drained; w3");
+    assert_null(
+        strstr(dw_str(kw_doc(w, &kind_config_map, KW_NS, KW_MAP), "data.slots"), "Trouble"));
 }
 
 /* Whoever gets no slot is told so: nothing is evicted for it. */
