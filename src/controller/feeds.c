@@ -14,6 +14,10 @@ enum {
     POLL = 3,        /* seconds between two lists where watching is forbidden */
     BLIND_S = 10,    /* that a watch may be broken: longer than another server takes to be found,
                       * less than Kubernetes itself needs to see that a node is down (40) */
+    /* A definition that was deleted may be about to be installed anew, and slots wait for that: one
+     * small request so often, for so long. */
+    LOOK_S = 5,
+    LOOK_FOR_S = 600,
 };
 
 struct feed {
@@ -25,6 +29,7 @@ struct feed {
     bool ready;
     bool optional;     /* a cluster may do without, */
     bool absent;       /* and does */
+    bool defined;      /* it was there once */
     int64_t absent_at; /* monotonic: since when the server knows no such kind; 0: it does */
     int64_t said;      /* monotonic: the last line about it */
     /* Of one that is broken: since when, monotonic, and why it was at first. */
@@ -39,6 +44,7 @@ struct feeds {
     uint64_t seeds;
     uint64_t pods_restarts;   /* of those that are not watched any more */
     struct loop_timer *timer; /* when the next one has been broken for too long */
+    struct loop_timer *look;  /* for one that was deleted */
     char *blind;              /* as it was told */
 };
 
@@ -88,13 +94,33 @@ static void tell_synced(struct feed *f) {
 }
 
 /* Who installs one of them installs all: the others need not be waited for. */
-static void on_synced(void *arg) {
-    struct feed *f = arg;
+static void is_there(struct feed *f) {
+    bool anew = f->optional && (f->absent || !f->defined);
     f->absent = false;
     f->absent_at = 0;
-    if (f->optional)
+    f->defined = true;
+    if (anew)
         feeds_retry(f->feeds);
+}
+
+static void on_synced(void *arg) {
+    struct feed *f = arg;
+    is_there(f);
     tell_synced(f);
+}
+
+/* One is enough, as they are installed together. */
+static void look_for_absent(void *arg) {
+    struct feeds *f = arg;
+    int64_t now = loop_now(f->client->loop);
+    for (size_t i = 0; i < f->list.len; i++) {
+        const struct feed *one = f->list.p[i];
+        if (!one->absent || !one->defined || now - one->absent_at > SEC(LOOK_FOR_S))
+            continue;
+        reflector_look(one->reflector);
+        loop_timer_set(f->look, SEC(LOOK_S));
+        return;
+    }
 }
 
 /* Somebody has deleted the definition, and with it all there was of that kind: who has missed the
@@ -117,11 +143,19 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
     struct feed *f = arg;
     int64_t now = loop_now(f->feeds->client->loop);
     (void)retry_in;
+    /* What it knew is of an earlier definition: the kind is there again. */
+    if (f->absent && outcome == KUBE_EXPIRED) {
+        is_there(f);
+        reflector_retry(f->reflector);
+        return;
+    }
     f->absent = f->optional && outcome == KUBE_NOT_FOUND;
     if (!f->absent)
         f->absent_at = 0;
     else if (!f->absent_at)
         f->absent_at = now;
+    if (f->absent && !loop_timer_pending(f->feeds->look))
+        loop_timer_set(f->feeds->look, SEC(LOOK_S));
     if (f->absent && store_len(f->store) && now - f->absent_at >= SEC(BLIND_S))
         forget_all(f);
     if (f->absent && !store_len(f->store)) {
@@ -139,8 +173,7 @@ static void on_problem(void *arg, enum kube_outcome outcome, const char *message
 
 static void on_recovered(void *arg) {
     struct feed *f = arg;
-    f->absent = false;
-    f->absent_at = 0;
+    is_there(f);
     if (f->said)
         log_info(f->feeds->opts.log, "watching %s works again", f->kind->resource);
     f->said = 0;
@@ -204,6 +237,7 @@ struct feeds *feeds_new(struct kube_client *client, const struct feeds_opts *opt
     f->client = client;
     f->opts = *opts;
     f->timer = loop_timer_new(client->loop, look_for_blind, f);
+    f->look = loop_timer_new(client->loop, look_for_absent, f);
     store_listen(c->nodes, on_node, f);
     store_listen(c->pods, on_pod, f);
     store_listen(c->budgets, on_pdb, f);
@@ -248,6 +282,7 @@ void feeds_free(struct feeds *f) {
         feed_free(f->list.p[i]);
     vec_done(&f->list);
     loop_timer_free(f->timer);
+    loop_timer_free(f->look);
     free(f->blind);
     free(f);
 }

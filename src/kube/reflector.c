@@ -700,6 +700,11 @@ void reflector_hurry(struct reflector *r) {
     }
 }
 
+void reflector_look(struct reflector *r) {
+    if (r->state == R_PAUSE && r->troubled)
+        loop_timer_set(r->timer, 0);
+}
+
 void reflector_retry(struct reflector *r) {
     if (r->state != R_PAUSE || !r->troubled)
         return;

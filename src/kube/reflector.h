@@ -85,6 +85,8 @@ struct reflector *reflector_new(struct kube_client *client, struct store *store,
 void reflector_hurry(struct reflector *r);
 /* What it was refused for is no longer so, we know it: one that pauses tries again now. */
 void reflector_retry(struct reflector *r);
+/* It may be, we do not know it: the same, but when it is in vain the pauses go on growing. */
+void reflector_look(struct reflector *r);
 /* What it brought stays in the store; store_drop_scope() afterwards removes it. */
 void reflector_free(struct reflector *r);
 struct reflector_stats reflector_stats(const struct reflector *r);

@@ -10,8 +10,11 @@
 
 #include <cmocka.h>
 
+#include "base/jsonw.h"
 #include "engine/keeper.h"
 #include "model/own.h"
+#include "model/own_crd.h"
+#include "model/own_fields.h"
 #include "support/make.h"
 
 struct fixture {
@@ -367,6 +370,67 @@ static void a_definition_that_is_deleted(void **state) {
     assert_true(feeds_ready(f->feeds));
 }
 
+#define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+static void define(struct fixture *f) {
+    for (const struct own_resource *r = own_resources; r->kind; r++) {
+        _cleanup_str_ struct str json = STR_INIT;
+        struct jsonw w;
+        jsonw_init(&w, &json, false);
+        own_crd(r, &w);
+        sim_ask(&f->s.sim, 201, "POST", DEFINITIONS, str_get(&json));
+    }
+    drain_site_pass(&f->s, SEC(1));
+}
+
+static void undefine(struct fixture *f) {
+    for (const struct own_resource *r = own_resources; r->kind; r++) {
+        _cleanup_free_ char *path = xasprintf(DEFINITIONS "/%s.slipway.dev", r->kind->resource);
+        sim_ask(&f->s.sim, 200, "DELETE", path, NULL);
+    }
+}
+
+static void post(struct fixture *f, const char *plural, const char *kind, const char *spec) {
+    _cleanup_free_ char *path = xasprintf("/apis/slipway.dev/v1alpha1/%s", plural);
+    _cleanup_free_ char *json = xasprintf(
+        "{'apiVersion':'slipway.dev/v1alpha1','kind':'%s','metadata':{'name':'x'},'spec':{%s}}",
+        kind, spec);
+    site_post(&f->s, path, json);
+}
+
+/* Slots wait for them: not for as long as a watch that has failed so often would pause. */
+static void definitions_that_are_installed_anew(void **state) {
+    struct fixture *f = *state;
+    define(f);
+    start(f);
+    for (int64_t away = 20; away < 600; away += 83) {
+        undefine(f);
+        uint64_t calls = kube_fault_stats(f->s.fault)->calls;
+        drain_site_pass(&f->s, SEC(away));
+        calls = kube_fault_stats(f->s.fault)->calls - calls;
+        assert_true(calls < 40 + (uint64_t)away / 2); /* at the beginning each tries some times */
+        define(f);
+        post(f, "policies", "Policy", "'nodeSelector':{},'maxUnavailable':1");
+        post(f, "maintenances", "Maintenance", "'node':'w0','operation':'Drain'");
+        post(f, "rollouts", "Rollout", "'operation':'Drain','nodes':['w0']");
+        drain_site_pass(&f->s, SEC(8));
+        assert_int_equal(store_len(f->policies), 1);
+        assert_int_equal(store_len(f->maintenances), 1);
+        assert_int_equal(store_len(f->rollouts), 1);
+        assert_null(f->blind);
+    }
+}
+
+/* Who has never had them is not asked for them all the time. */
+static void what_was_never_installed(void **state) {
+    struct fixture *f = *state;
+    start(f);
+    drain_site_pass(&f->s, SEC(120));
+    uint64_t calls = kube_fault_stats(f->s.fault)->calls;
+    drain_site_pass(&f->s, SEC(600));
+    assert_true(kube_fault_stats(f->s.fault)->calls - calls < 80);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FEEDS_TEST(everything_is_known_but_pods),
@@ -385,6 +449,8 @@ int main(void) {
         FEEDS_TEST(the_pods_of_a_node_are_another_matter),
         FEEDS_TEST(what_is_not_installed_is_not_broken),
         FEEDS_TEST(a_definition_that_is_deleted),
+        FEEDS_TEST(definitions_that_are_installed_anew),
+        FEEDS_TEST(what_was_never_installed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
