@@ -30,6 +30,21 @@ static void count(struct fleet_oracle *o, unsigned replica, const struct chaos_r
         r->idle_calls++;
 }
 
+/* However many policies it has: one second's worth at once, and then so many in a second. */
+static void take_token(struct fleet_oracle *o, unsigned replica, const struct chaos_request *req) {
+    struct fo_replica *r = &o->replicas[replica];
+    double rate = o->opts.plan->rate, come = (double)(fo_now(o) - r->tokens_at) / 1e6 * rate;
+    r->tokens = r->evicts ? MIN_OF(rate, r->tokens + come) : rate;
+    r->evicts = true;
+    r->tokens_at = fo_now(o);
+    r->tokens -= 1;
+    if (r->tokens > -0.01)
+        return;
+    fleet_oracle_blame(o, 8, "replica %u evicts %s, which is more than %.0f in a second", replica,
+                       req->target.name, rate);
+    r->tokens = 0;
+}
+
 static void check_eviction(struct fleet_oracle *o, unsigned replica,
                            const struct chaos_request *req) {
     _cleanup_json_ json_t *body = json_loadb(req->body.p, req->body.len, 0, NULL);
@@ -88,6 +103,7 @@ void fleet_oracle_sent(struct fleet_oracle *o, unsigned replica, const struct ch
     count(o, replica, req);
     switch (req->kind) {
     case CHAOS_EVICT:
+        take_token(o, replica, req);
         check_eviction(o, replica, req);
         break;
     case CHAOS_DELETE_POD:
@@ -226,5 +242,5 @@ void fleet_oracle_died(struct fleet_oracle *o, unsigned replica) {
             o->tickets.p[i] = o->tickets.p[--o->tickets.len];
         else
             i++;
-    o->replicas[replica].frozen = false;
+    o->replicas[replica].frozen = o->replicas[replica].evicts = false;
 }

@@ -119,6 +119,9 @@ struct fo_replica {
     bool frozen;
     int64_t second; /* of the rate */
     unsigned in_second, idle_calls;
+    bool evicts; /* it has, and has so many left at that time: */
+    double tokens;
+    int64_t tokens_at;
     VEC(struct fo_tries) tries;
     struct fo_write *serving;
 };

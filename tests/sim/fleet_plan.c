@@ -148,6 +148,7 @@ void fleet_plan_draw(uint64_t seed, struct fleet_plan *p) {
     p->slow = chance(r, 8);
     p->skewed = chance(r, 25);
     draw_events(r, p);
+    p->rate = chance(r, 50) ? 20 : (unsigned)pick(r, 1, 3); /* the default, or one that is felt */
 }
 
 void fleet_plan_done(struct fleet_plan *p) {
@@ -160,10 +161,10 @@ const struct fleet_policy *fleet_policy_of(const struct fleet_plan *p, unsigned 
 
 void fleet_plan_print(const struct fleet_plan *p, struct str *out) {
     str_addf(out,
-             "seed %" PRIu64
-             ": %u nodes, %u replicas, %u deployments of %u pods, faults %.2f%s%s\n",
+             "seed %" PRIu64 ": %u nodes, %u replicas, %u deployments of %u pods, faults %.2f%s%s, "
+                             "%u evictions a second\n",
              p->seed, p->nodes, p->replicas, p->deployments, p->pods, p->write_faults,
-             p->slow ? ", slow" : "", p->skewed ? ", clocks differ" : "");
+             p->slow ? ", slow" : "", p->skewed ? ", clocks differ" : "", p->rate);
     for (unsigned i = 0; i < p->policies; i++)
         str_addf(out, "policy %s: pool \"%s\", max %u%s, zones %u\n", p->policy[i].name,
                  p->policy[i].pool, p->policy[i].max, p->policy[i].percent ? "%" : "",

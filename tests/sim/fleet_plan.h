@@ -75,6 +75,7 @@ struct fleet_plan {
     unsigned deployments, pods;
     double write_faults, read_faults;
     bool slow, skewed;
+    unsigned rate;      /* evictions in a second, of each replica */
     int64_t faults_end; /* nothing is done to anybody after that */
     VEC(struct fleet_event) events;
 };

@@ -111,7 +111,7 @@ static void replica_start(struct fleet_replica *p) {
     struct controller_opts opts = {.ns = FLEET_NS,
                                    .identity = p->identity,
                                    .ids = {.names = true},
-                                   .rate = 20,
+                                   .rate = r->plan.rate,
                                    .reply = on_reply,
                                    .arg = p,
                                    .log = r->opts->trace ? &p->log : NULL,

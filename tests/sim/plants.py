@@ -194,6 +194,9 @@ PLANTS += [
     fleet("does-not-pause-between-tries", ENGINE,
           "return k->now.mono +\n"
           "           action_backoff(&k->random, tries, MSEC(RETRY_FIRST_MS), MSEC(RETRY_MAX_MS));", "return k->now.mono + 1000;"),
+    fleet("evicts-as-fast-as-it-can", "src/controller/policies.c", "opts.drain.tokens = &p->tokens;", ""),
+    fleet("has-a-rate-for-each-policy", "src/controller/policies.c",
+          "opts.drain.tokens = &p->tokens;", "opts.drain.rate = p->opts.rate;"),
     fleet("keeps-what-is-gone", ENGINE,
           "return u && object_of(k, u) ? u : NULL;", "return u;"),
     fleet("holds-a-rebooted-drain-for-ever", ENGINE,
