@@ -13,8 +13,19 @@
 
 enum { NEW_S = 60 }; /* a Policy has its finalizer by then, where a controller can write it */
 
+#define UNGUARDED "NoFinalizer"
+
+static const char *install_again(const char *prog, struct arena *arena) {
+    return arena_printf(arena,
+                        "look at '%s locks' and the controller's log, and apply the manifests "
+                        "of this version again ('%s install --dry-run=client -o yaml', or "
+                        "kubernetes/deployment.yaml)",
+                        prog, prog);
+}
+
 /* What it says itself; false: nothing of the kind, or of a spec that was changed since. */
-static bool says(const struct policy *p, struct idle_policy *out) {
+static bool says(const struct policy *p, const char *prog, struct arena *arena,
+                 struct idle_policy *out) {
     for (size_t i = 0; i < list_len(p->conditions); i++) {
         const struct condition *c = &p->conditions[i].c;
         if (!str_same(c->type, "Ready") || !str_same(c->status, "False") ||
@@ -24,7 +35,8 @@ static bool says(const struct policy *p, struct idle_policy *out) {
         out->message = strna(c->message);
         out->hint = str_same(c->reason, SHARED)
                         ? "change the node selectors so that each node has one Policy"
-                        : "mend what is named";
+                    : str_same(c->reason, UNGUARDED) ? install_again(prog, arena)
+                                                     : "mend what is named";
         return true;
     }
     return false;
@@ -34,14 +46,10 @@ static bool is_unguarded(const struct policy *p, const char *prog, int64_t now, 
                          struct idle_policy *out) {
     if (own_has_finalizer(&p->meta, POLICY_FINALIZER) || p->meta.created + SEC(NEW_S) > now)
         return false;
-    out->reason = "NoFinalizer";
+    out->reason = UNGUARDED;
     out->message = "it has no finalizer " POLICY_FINALIZER ", which the controller writes first: "
                    "either none runs, or its account may not write to Policies";
-    out->hint = arena_printf(arena,
-                             "look at '%s locks' and the controller's log, and apply the manifests "
-                             "of this version again ('%s install --dry-run=client -o yaml', or "
-                             "kubernetes/deployment.yaml)",
-                             prog, prog);
+    out->hint = install_again(prog, arena);
     return true;
 }
 
@@ -55,7 +63,8 @@ void not_in_force_take(const struct store *policies, const char *prog, int64_t n
         const struct policy *p = (const struct policy *)all[i];
         struct idle_policy *row = &rows[out->n];
         *row = (struct idle_policy){.name = p->meta.name};
-        if (!p->meta.deleted && (says(p, row) || is_unguarded(p, prog, now, arena, row)))
+        if (!p->meta.deleted &&
+            (says(p, prog, arena, row) || is_unguarded(p, prog, now, arena, row)))
             out->n++;
     }
 }

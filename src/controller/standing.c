@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "engine/own_status.h"
 #include "engine/policy_status.h"
 #include "model/version.h"
 
@@ -16,11 +17,11 @@ struct stand {
     char *name, *uid;
     char *version; /* that we have written last */
     uint64_t action;
-    bool finalizer;              /* that is what is being written, not the status */
-    char *refused;               /* why the finalizer could not be written, the last time */
-    int64_t not_before, warn_at; /* monotonic */
-    char *shared;                /* which of its nodes another one has, as it was said */
-    int64_t unread;              /* generation of which was said that it cannot be read */
+    bool finalizer;                    /* that is what is being written, not the status */
+    char *refused;                     /* why the finalizer could not be written, the last time */
+    int64_t not_before[2], warn_at[2]; /* monotonic, of the status and of the finalizer */
+    char *shared;                      /* which of its nodes another one has, as it was said */
+    int64_t unread;                    /* generation of which was said that it cannot be read */
 };
 
 struct standing {
@@ -115,7 +116,13 @@ static void look_at(struct standing *s, const struct policy_kept *kept, const st
     if (one->action || version_compare(p->meta.version, one->version) < 0)
         return;
     _cleanup_free_ char *shared = p->meta.deleted ? NULL : policies_shared(s->opts.policies, kept);
-    struct policy_seen seen = {.problem = kept->problem, .shared = shared};
+    bool guarded = p->meta.deleted || own_has_finalizer(&p->meta, POLICY_FINALIZER);
+    _cleanup_free_ char *unguarded =
+        !guarded && one->refused
+            ? xasprintf("its finalizer, without which nobody gets a slot, cannot be written: %s",
+                        one->refused)
+            : NULL;
+    struct policy_seen seen = {.problem = kept->problem, .unguarded = unguarded, .shared = shared};
     say_shared(s, one, shared);
     if (kept->keeper) {
         seen.slots = keeper_slots(kept->keeper);
@@ -123,13 +130,18 @@ static void look_at(struct standing *s, const struct policy_kept *kept, const st
         seen.nodes = count_nodes(s, kept->rules);
     }
     bool finalizer = policy_finalizer_patch(p, &seen, &body);
+    if (unguarded && finalizer && one->not_before[true] > now.mono) {
+        s->next = MIN_OF(s->next, one->not_before[true]);
+        finalizer = false; /* until it is tried again, its status says why */
+        str_reset(&body);
+    }
     if (!finalizer && !policy_status_patch(p, &seen, now.wall, &body))
         return;
     /* What its status says may be what cannot be read: it is not written again and again. */
     if (p->unread && one->unread == p->meta.generation)
         return;
-    if (one->not_before > now.mono)
-        s->next = MIN_OF(s->next, one->not_before);
+    if (one->not_before[finalizer] > now.mono)
+        s->next = MIN_OF(s->next, one->not_before[finalizer]);
     else {
         one->unread = p->unread ? p->meta.generation : 0;
         send(s, one, finalizer, &body, out);
@@ -154,18 +166,18 @@ void standing_step(struct standing *s, struct now now, struct actions *out) {
 
 static void written(struct stand *one, const struct object *obj) {
     str_replace(&one->version, obj->meta.version);
-    one->warn_at = 0;
+    one->warn_at[one->finalizer] = 0;
     if (one->finalizer)
         mem_clear(&one->refused);
 }
 
 static void refused(const struct standing *s, struct stand *one, const char *why, struct now now) {
-    one->not_before = now.mono + PAUSE;
+    one->not_before[one->finalizer] = now.mono + PAUSE;
     if (one->finalizer)
         str_replace(&one->refused, why);
-    if (one->warn_at > now.mono)
+    if (one->warn_at[one->finalizer] > now.mono)
         return;
-    one->warn_at = now.mono + STANDING_WARN;
+    one->warn_at[one->finalizer] = now.mono + STANDING_WARN;
     if (one->finalizer)
         log_warn(s->opts.log,
                  "the finalizer of policy %s cannot be written, and nobody gets a slot of it: %s",

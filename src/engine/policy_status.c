@@ -21,6 +21,8 @@ static struct own_said ready_of(const struct policy *p, const struct policy_seen
     if (p->meta.deleted)
         return (struct own_said){"Ready", false, "Deleting",
                                  "it is being deleted: nobody gets a slot any more"};
+    if (seen->unguarded)
+        return (struct own_said){"Ready", false, "NoFinalizer", seen->unguarded};
     if (seen->shared)
         return (struct own_said){"Ready", false, "NodesShared", seen->shared};
     return (struct own_said){"Ready", true, "InForce", "it is obeyed"};

@@ -18,9 +18,10 @@ struct policy_seen {
     size_t nodes; /* it selects */
     size_t limit; /* of them out at once */
     const struct slots
-        *slots;          /* NULL: not known; nothing is said of them, and it does not vanish */
-    const char *problem; /* it cannot be used: why; NULL: it can */
-    const char *shared;  /* another policy has nodes of it: which; NULL: none has */
+        *slots;            /* NULL: not known; nothing is said of them, and it does not vanish */
+    const char *problem;   /* it cannot be used: why; NULL: it can */
+    const char *unguarded; /* its finalizer cannot be written: why; NULL: it can, or is there */
+    const char *shared;    /* another policy has nodes of it: which; NULL: none has */
 };
 
 /* A merge patch of its status, as a compare-and-swap; false: all of it is written already. */

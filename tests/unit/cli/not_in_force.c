@@ -74,6 +74,11 @@ static void those_that_nobody_obeys(void **state) {
     says(f, 3,
          "Policy c is not in force for all of its nodes: because; change the node selectors so "
          "that each node has one Policy");
+    put(f, "d", "12:00:00", READY("False", "NoFinalizer", "2"));
+    says(f, 4,
+         "Policy d is not in force, and nobody gets a slot of it: because; look at 'slipway locks' "
+         "and the controller's log, and apply the manifests of this version again ('slipway "
+         "install --dry-run=client -o yaml', or kubernetes/deployment.yaml)");
     f->idle.n = 1;
     f->idle.rows++; /* the second */
     jsonw_init(&w, &out, false);

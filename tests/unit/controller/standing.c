@@ -189,6 +189,43 @@ static void a_finalizer_that_may_not_be_written(void **state) {
     assert_null(strstr(policies_unguarded(f->policies, k), "may not"));
 }
 
+/* What may be written says why it is not in force; and what cannot be is tried again, each apart.
+ */
+static void its_status_says_that_it_has_none(void **state) {
+    struct fixture *f = *state;
+    const struct answer no = {.outcome = KUBE_FORBIDDEN, .message = "you may not"};
+    store_put(f->policy_store, policy(f, false));
+    assert_int_equal(step(f), 1);
+    standing_answer(f->standing, f->out.list.p[0].id, &no, f->now);
+    f->now.mono += SEC(10);
+    assert_int_equal(step(f), 1);
+    assert_string_equal(f->out.list.p[0].subresource, "status");
+    assert_non_null(strstr(
+        f->out.list.p[0].body,
+        "\"status\":\"False\",\"reason\":\"NoFinalizer\",\"message\":"
+        "\"its finalizer, without which nobody gets a slot, cannot be written: you may not\""));
+    standing_answer(f->standing, f->out.list.p[0].id, &no, f->now);
+    f->now.mono += SEC(10);
+    assert_int_equal(step(f), 0); /* neither is tried again at once */
+    f->now.mono += SEC(45);
+    assert_int_equal(step(f), 1);
+    assert_null(f->out.list.p[0].subresource);
+    standing_answer(f->standing, f->out.list.p[0].id,
+                    &(struct answer){.outcome = KUBE_OK,
+                                     .message = "",
+                                     .obj = store_get(f->policy_store, NULL, "p")},
+                    f->now);
+    json_t *doc = json_of("{'metadata':{'name':'p','uid':'u','generation':1,'resourceVersion':'%d',"
+                          "'finalizers':['slipway.dev/policy']},'spec':{'nodeSelector':{},"
+                          "'maxUnavailable':1}}",
+                          ++f->version);
+    store_put(f->policy_store, kw_decode(f->pool, &kind_policy, doc));
+    json_decref(doc);
+    f->now.mono += SEC(70);
+    assert_int_equal(step(f), 1);
+    assert_non_null(strstr(f->out.list.p[0].body, "InForce"));
+}
+
 /* One that is edited is kept anew, and one that leads no longer does not know it any more. */
 static void a_refusal_outlives_an_edit(void **state) {
     struct fixture *f = *state;
@@ -200,7 +237,9 @@ static void a_refusal_outlives_an_edit(void **state) {
     edited->meta.generation = 2;
     store_put(f->policy_store, edited);
     f->now.mono += SEC(10);
-    assert_int_equal(step(f), 0);
+    assert_int_equal(step(f), 1);
+    assert_string_equal(f->out.list.p[0].subresource,
+                        "status"); /* the finalizer is not tried yet */
     const struct keeper *k = policies_at(f->policies, 0)->keeper;
     assert_non_null(strstr(policies_unguarded(f->policies, k), "you may not"));
     policies_follow(f->policies);
@@ -242,6 +281,7 @@ int main(void) {
         STANDING_TEST(after_ones_own_write),
         STANDING_TEST(one_that_may_not),
         STANDING_TEST(a_finalizer_that_may_not_be_written),
+        STANDING_TEST(its_status_says_that_it_has_none),
         STANDING_TEST(a_refusal_outlives_an_edit),
         STANDING_TEST(one_that_cannot_be_read),
         STANDING_TEST(none_without_an_object),
