@@ -348,7 +348,8 @@ int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, st
     size_t i = PLACE(&s->list, wish->node);
     struct slot *held = IS_AT(&s->list, i, wish->node) ? &s->list.p[i] : NULL;
     if (held && held->state < SLOT_GRANTED) {
-        if (wish->asked - held->asked < refresh)
+        bool own = streq(strna(wish->by), held->by) || streq(strna(wish->by), SLOTS_BY_CLIENT);
+        if (!own || wish->asked - held->asked < refresh)
             return 1;
         held->asked = wish->asked;
         return 0;

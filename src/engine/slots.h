@@ -131,7 +131,8 @@ const struct slot_wish *slots_waits(const struct slots *s, const char *node);
 int slots_adopt(struct slots *s, int32_t fence, struct err *err);
 
 /* Of one who asks, again and again, in one boot: that it still does is written once in `refresh`,
- * also of one who holds a slot that nobody has granted yet. 1 of one to whom it is granted, and of
+ * also of one who holds a slot that nobody has granted yet, if it is not another one who asks for
+ * that node. 1 of one to whom it is granted, and of
  * one for whom there is no place among SLOTS_WAITING. */
 int slots_ask(struct slots *s, const struct slot_wish *wish, int64_t refresh, struct arena *arena);
 /* Those who have not asked since `before` wait no longer. */

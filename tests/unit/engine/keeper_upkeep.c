@@ -794,6 +794,26 @@ static void it_waits_as_long_as_it_takes(void **state) {
     assert_in(w, "m2", "Operating");
 }
 
+/* That it waits is no question of the client, who has gone away: its slot ends by that. */
+static void one_behind_a_client_that_asks_no_more(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    w->lazy_pods = true;
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_DRAINING);
+    kw_delete(w, &kind_pod, "default", "p1");
+    kw_pass(w, SEC(5));
+    assert_slots(w, "w1 drained");
+    upkeep(w, "m1", "w1", "Drain");
+    for (int i = 0; i < 60; i++) { /* something happens all the time */
+        kw_renew(w, "w2");
+        kw_status(w, "w2", true, 1);
+        kw_pass(w, SEC(60));
+    }
+    assert_in(w, "m1", "Granted");
+    assert_slots(w, "w1 granted");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         KEEPER_TEST(a_reboot_from_its_beginning_to_its_end),
@@ -844,6 +864,7 @@ int main(void) {
         KEEPER_TEST(of_a_node_that_goes_for_good),
         KEEPER_TEST(they_are_looked_at_in_the_order_of_their_names),
         KEEPER_TEST(it_waits_as_long_as_it_takes),
+        KEEPER_TEST(one_behind_a_client_that_asks_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
