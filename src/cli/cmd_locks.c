@@ -98,7 +98,7 @@ static const char *break_text(const struct locks_run *r, const struct lock_row *
         return arena_printf(arena, "kubectl delete maintenance %s", shell_word(arena, maintenance));
     str_addf(&text, "%s unlock ", r->session.cli->prog);
     shell_add(&text, row->node);
-    if (row->slot && (maintenance || row->slot->state == SLOT_GRANTED))
+    if (row->slot && (maintenance || row->slot->state == SLOT_GRANTED || row->slot->unsure))
         str_add(&text, " --anyway");
     str_add(&text, " --reason WHY");
     return arena_strndup(arena, str_get(&text), text.len);

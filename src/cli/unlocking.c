@@ -76,16 +76,16 @@ int unlocking_may(const struct unlocking *u, const struct slot *slot) {
     const char *maintenance = locks_maintenance(slot->by);
     if (u->anyway || slot->state == SLOT_RETURNED)
         return EXIT_DONE;
-    if (slot->state != SLOT_GRANTED)
+    if (slot->state != SLOT_GRANTED && !slot->unsure)
         return maintenance ? say_maintenance(cli, slot, maintenance) : EXIT_DONE;
     const char *when = slot->granted
                            ? arena_printf(&cli->arena, " at %s",
                                           locks_clock(slot->granted, cli_now(cli), &cli->arena))
                            : "";
     return cli_fail(cli, EXIT_REFUSED,
-                    "node \"%s\" was told%s that it may go, and may still reboot, while another "
+                    "node \"%s\" %s told%s that it may go, and may still reboot, while another "
                     "node gets its slot; --anyway lets the slot go all the same",
-                    slot->node, when);
+                    slot->node, slot->unsure ? "may have been" : "was", when);
 }
 
 /* --- one of them --- */
@@ -211,7 +211,7 @@ static void write_event(struct unlocking *u, const struct unlock_item *item) {
                                 slot_state_word(item->slot.state), u->by, u->reason)
                     : xasprintf("Wish for a slot of policy %s taken back by %s: %s", item->policy,
                                 u->by, u->reason);
-    bool warning = item->holds && item->slot.state == SLOT_GRANTED;
+    bool warning = item->holds && (item->slot.state == SLOT_GRANTED || item->slot.unsure);
     u->no_events = !node_event_write(u->session, &(struct node_event){.node = item->node,
                                                                       .reason = REASON_UNLOCKED,
                                                                       .message = message,
@@ -315,6 +315,11 @@ static bool may_reboot(const struct unlock_item *item, const char *ns) {
     return item->changed && item->holds && item->slot.state == SLOT_GRANTED;
 }
 
+static bool might_reboot(const struct unlock_item *item, const char *ns) {
+    (void)ns;
+    return item->changed && item->holds && item->slot.unsure;
+}
+
 static bool asks_again(const struct unlock_item *item, const char *ns) {
     (void)ns;
     return item->changed && !item->holds;
@@ -350,6 +355,9 @@ void unlocking_tell(struct unlocking *u, const struct unlock_items *items) {
     }
     if (fold(items, may_reboot, NULL, &names))
         cli_note(cli, "%s: was told that it may go, and may still reboot at any time",
+                 str_get(&names));
+    if (fold(items, might_reboot, NULL, &names))
+        cli_note(cli, "%s: may have been told that it may go, and may still reboot at any time",
                  str_get(&names));
     if (fold(items, asks_again, NULL, &names))
         cli_note(cli, "%s: waits again as soon as it asks", str_get(&names));

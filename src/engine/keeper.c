@@ -532,6 +532,7 @@ static bool change(struct keeper *k, struct slots *s, struct arena *arena) {
         changed = !rc || k->lost;
         if (anew && !k->taken_in) /* in the term 0 there is nothing to adopt */
             changed |= keeper_recover(k, s, arena);
+        changed |= keeper_recover_later(k, s, arena);
     }
     changed |= keeper_tickets_change(k, s, arena);
     if (k->leads) {

@@ -228,8 +228,11 @@ static bool has_settled(struct keeper *k, struct hold *h, const struct slot *slo
 }
 
 /* When a slot that is not granted yet is given back: nobody has asked for that long. One who asks
- * for a node that is drained is granted it, so that nobody is there who would be told. */
+ * for a node that is drained is granted it, so that nobody is there who would be told; but one that
+ * may have been told already may go. */
 static int64_t forget_at(const struct keeper *k, const struct slot *slot) {
+    if (slot->unsure)
+        return INT64_MAX;
     bool idle = slot->state == SLOT_DRAINED && k->opts.unclaimed;
     return MAX_OF(slot->since, slot->asked) + (idle ? k->opts.unclaimed : k->opts.forget);
 }
@@ -250,7 +253,7 @@ static void slot_facts(struct keeper *k, struct hold *h, const struct slot *slot
     if (f->drain == MAINT_DRAIN_DONE && keeper_late_pod(k, slot->node))
         f->drain = MAINT_DRAIN_AT_WORK;
     f->crowded = slot->state == SLOT_GRANTED && keeper_late_pod(k, slot->node);
-    if (slot->state < SLOT_GRANTED && f->asks)
+    if (slot->state < SLOT_GRANTED && f->asks && !slot->unsure)
         wake_at(k, forget_at(k, slot) + SEC(1));
     if (f->drain == MAINT_DRAIN_DONE || slot->state == SLOT_GRANTED)
         f->to_operate = gate_of(k, slot, CHECK_OPERATION);

@@ -75,10 +75,17 @@ static const struct cordon_holder *holder_of(const struct keeper *k, const struc
     return NULL;
 }
 
+/* It is free when it is up in another boot, or for a while in this one, and nobody is told to go by
+ * that slot. */
+static void take_for_gone(const struct keeper *k, struct slots *s, const char *id,
+                          const struct node *node, struct arena *arena) {
+    grant(k, s, id, keeper_boot(node), arena);
+    (void)slots_report(s, node->meta.name, k->now.wall);
+}
+
 /* Who was told to go may be on its way, and counts. It is not known any more who was. A client
- * whose node is up is drained again, and asks, or reports, or is forgotten. A node that is not up
- * is taken for one that went, as is one whose Maintenance is gone: it is free when it is up in
- * another boot, or for a while in this one, and nobody is told to go by that slot. */
+ * whose node is up is drained again, and asks, or reports; it is not forgotten by time. A node that
+ * is not up is taken for one that went, as is one whose Maintenance is gone. */
 static bool recover_cordon(struct keeper *k, struct slots *s, const struct node *node,
                            struct arena *arena) {
     const struct cordon_holder *h = holder_of(k, node, arena);
@@ -94,13 +101,26 @@ static bool recover_cordon(struct keeper *k, struct slots *s, const struct node 
     if (!keeper_take_as(k, s, h->id, &wish, node, arena))
         return false;
     if (client && node_is_ready(node)) {
-        tell(k, &wish, "its client reports, or asks no more");
+        (void)slots_doubt(s, h->id, keeper_boot(node), arena, NULL);
+        tell(k, &wish, "its client asks or reports, it reboots, or somebody lets it go");
         return true;
     }
-    grant(k, s, h->id, keeper_boot(node), arena);
-    (void)slots_report(s, node->meta.name, k->now.wall);
+    take_for_gone(k, s, h->id, node, arena);
     tell(k, &wish, "it is up again, in a new boot, or for some minutes in the old one");
     return true;
+}
+
+bool keeper_recover_later(struct keeper *k, struct slots *s, struct arena *arena) {
+    bool changed = false;
+    for (size_t i = 0; i < s->list.len; i++) {
+        const struct slot *slot = &s->list.p[i];
+        const struct node *node = slot->unsure ? cluster_node(k->cluster, slot->node) : NULL;
+        if (!node || node_is_ready(node) || slot->state >= SLOT_GRANTED)
+            continue;
+        take_for_gone(k, s, slot->id, node, arena);
+        changed = true;
+    }
+    return changed;
 }
 
 bool keeper_is_to_recover(const struct keeper *k, const struct node *node) {

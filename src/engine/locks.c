@@ -228,6 +228,10 @@ static void drained(const struct view_of_policy *v, const struct node *node, str
         say(row, LOCK_GOES_ON,
             arena_printf(v->arena, "is drained: the %s of Maintenance %s is about to begin",
                          slot->operation, maintenance));
+    else if (slot->unsure)
+        say(row, LOCK_WAITS,
+            "may have been told to go before its record was lost: waits for its reboot, its "
+            "report that it is steady, or its question");
     else
         say(row, LOCK_WAITS,
             arena_printf(v->arena,

@@ -26,7 +26,7 @@ static const char *const given = NULL;
 static const char *const known_members[] = {"v", "fence", "slots", "waiting", NULL};
 static const char *const known_of_slot[] = {"id",     "node", "uid",     "operation", "by",
                                             "state",  "boot", "since",   "asked",     "granted",
-                                            "steady", "wait", "drained", NULL};
+                                            "steady", "wait", "drained", "unsure",    NULL};
 static const char *const known_of_wish[] = {"node",  "operation", "by",   "boot",
                                             "since", "asked",     "wait", NULL};
 
@@ -181,6 +181,7 @@ static const char *read_slot(const json_t *obj, struct arena *arena, struct slot
         .granted = moment(obj, "granted"),
         .steady = moment(obj, "steady"),
         .drained = moment(obj, "drained"),
+        .unsure = json_is_true(json_object_get(obj, "unsure")),
         .wait = read_wait(obj, arena),
         .rest = record_rest(obj, known_of_slot, arena),
     };
@@ -304,6 +305,8 @@ void slots_write(const struct slots *s, struct str *json) {
         write_time(&w, "drained", one->drained);
         write_time(&w, "granted", one->granted);
         write_time(&w, "steady", one->steady);
+        if (one->unsure)
+            jsonw_kbool(&w, "unsure", true);
         write_wait(&w, &one->wait);
         record_write_rest(&w, one->rest);
         jsonw_end(&w);
@@ -500,7 +503,7 @@ int slots_drain_again(struct slots *s, const char *id, struct err *err) {
     if (!slot_can(slot->state, SLOT_TAKEN))
         return wrong_state(slot, "drained again", err);
     slot->state = SLOT_TAKEN;
-    slot->boot = "";
+    slot->boot = slot->unsure ? slot->boot : "";
     slot->drained = 0;
     slot->wait = (struct slot_wait){0};
     return 0;
@@ -519,6 +522,19 @@ int slots_grant(struct slots *s, const char *id, int64_t now, struct err *err) {
                        slot->wait.message);
     slot->state = SLOT_GRANTED;
     slot->granted = now;
+    slot->unsure = false;
+    return 0;
+}
+
+int slots_doubt(struct slots *s, const char *id, const char *boot, struct arena *arena,
+                struct err *err) {
+    struct slot *slot = held(s, id, err);
+    if (!slot)
+        return -ENOENT;
+    if (slot->unsure || slot->state >= SLOT_GRANTED)
+        return 1;
+    slot->unsure = true;
+    slot->boot = copy(arena, boot);
     return 0;
 }
 
@@ -552,6 +568,11 @@ int slots_report(struct slots *s, const char *node, int64_t now) {
         REMOVE(&s->waiting, i); /* what it gets now, nobody would come for */
     if (!held || held->state == SLOT_STEADY || held->state == SLOT_RETURNED)
         return !waits;
+    if (held->unsure) { /* as if it had been told, and has not gone: it may still */
+        held->state = SLOT_GRANTED;
+        held->granted = now;
+        held->unsure = false;
+    }
     held->state = slot_can(held->state, SLOT_STEADY) ? SLOT_STEADY : SLOT_RETURNED;
     held->steady = now;
     return 0;

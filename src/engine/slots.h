@@ -75,9 +75,10 @@ struct slot {
     const char *node, *uid;
     const char *operation, *by; /* what for, and who asked */
     enum slot_state state;
-    const char *boot;                      /* that it was drained in; "" before */
+    const char *boot;                      /* that it was drained in; "" before, if it is sure */
     int64_t since, asked, granted, steady; /* wall clock; 0: not yet */
     int64_t drained; /* the same, for people; 0 also where an earlier release has drained it */
+    bool unsure;     /* it may have been granted before, in a record that was lost */
     struct slot_wait wait; /* it is not granted before this is over */
     const char *rest;      /* of a newer release: engine/record.h */
 };
@@ -154,6 +155,9 @@ int slots_drained(struct slots *s, const char *id, const char *boot, int64_t now
 /* A pod has come to it that must go. */
 int slots_drain_again(struct slots *s, const char *id, struct err *err);
 int slots_grant(struct slots *s, const char *id, int64_t now, struct err *err);
+/* Nobody knows whether it was, in that boot, so that it is not given back by time. */
+int slots_doubt(struct slots *s, const char *id, const char *boot, struct arena *arena,
+                struct err *err);
 int slots_return(struct slots *s, const char *id, struct err *err);
 int slots_free(struct slots *s, const char *id, struct err *err);
 

@@ -75,7 +75,7 @@ class Case(unittest.TestCase):
         found = self.sim.client.get("/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind=Node")["items"]
         return [e for e in found if e.get("reportingComponent") == "slipway"]
 
-    def slot(self, name: str, state: str, **more: str) -> dict:
+    def slot(self, name: str, state: str, **more: str | bool) -> dict:
         """A holding of that node as it is, taken at 12:01."""
         node = self.node(name)
         boot = {} if state == "taken" else {"boot": node["status"]["nodeInfo"]["bootID"]}
@@ -301,6 +301,17 @@ class Unlock(Case):
                   "w1: was told that it may go, and may still reboot at any time\n")
         self.assertEqual(self.state("w1"), "returned")
         self.assertEqual([e["type"] for e in self.events()], ["Warning"])
+
+    def test_what_may_have_been_granted_needs_more(self) -> None:
+        self.record(self.slot("w1", "drained", unsure=True))
+        self.lease(at(5))
+        self.says("unlock w1 --reason x --yes", "",
+                  'error: node "w1" may have been told that it may go, and may still reboot, while another node gets its slot; '
+                  "--anyway lets the slot go all the same\n", REFUSED)
+        self.assertEqual(self.state("w1"), "drained")
+        self.says("unlock w1 --reason x --yes --anyway", "node/w1 unlocked\n",
+                  "w1: the controller uncordons it and frees the slot\n"
+                  "w1: may have been told that it may go, and may still reboot at any time\n")
 
     def test_a_wish(self) -> None:
         self.record(self.slot("w1", "taken"), waiting=(self.wish("w2"), self.wish("w3")))

@@ -162,7 +162,7 @@ const struct fleet_policy *fleet_policy_of(const struct fleet_plan *p, unsigned 
 void fleet_plan_print(const struct fleet_plan *p, struct str *out) {
     str_addf(out,
              "seed %" PRIu64 ": %u nodes, %u replicas, %u deployments of %u pods, faults %.2f%s%s, "
-                             "%u evictions a second\n",
+             "%u evictions a second\n",
              p->seed, p->nodes, p->replicas, p->deployments, p->pods, p->write_faults,
              p->slow ? ", slow" : "", p->skewed ? ", clocks differ" : "", p->rate);
     for (unsigned i = 0; i < p->policies; i++)

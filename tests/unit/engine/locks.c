@@ -68,8 +68,9 @@ static void record(struct fixture *f, const char *policy, const char *json) {
     put(f, f->maps, map);
 }
 
-#define SLOT(node, state)                                                                          \
-    "{'id':'slot:" node "','node':'" node "','uid':'u-" node                                       \
+#define SLOT(node, state) "{" SLOT_IN(node, state)
+#define SLOT_IN(node, state)                                                                       \
+    "'id':'slot:" node "','node':'" node "','uid':'u-" node                                        \
     "','operation':'Reboot','by':'fleetlock','state':'" state "','boot':'b1','since':" T(          \
         "01") ",'asked':" T("02") ",'granted':" T("03") ",'steady':" T("04") "}"
 #define WISH(node)                                                                                 \
@@ -143,6 +144,11 @@ static void each_state_of_a_slot(void **state) {
          LOCK_WAITS,
          "is drained, and told that it may go when it asks, as it last did at 12:02 UTC: put back "
          "at 12:14 UTC if it does not"},
+        {RECORD("{'unsure':true," SLOT_IN("w1", "drained"), ""),
+         {.cordoned = true},
+         LOCK_WAITS,
+         "may have been told to go before its record was lost: waits for its reboot, its report "
+         "that it is steady, or its question"},
         {RECORD(SLOT("w1", "drained"), ""),
          {0},
          LOCK_GOES_ON,

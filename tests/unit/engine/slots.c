@@ -177,6 +177,41 @@ static void a_holder_that_asks_on(void **state) {
     done(&f);
 }
 
+/* Nobody knows whether it was granted, in a record that was lost: it may be, now, and its report is
+ * that of one that was. */
+static void one_that_may_have_been_granted(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) {
+        struct fixture f;
+        begin(&f);
+        assert_int_equal(slots_doubt(&f.s, "h1", "b1", &f.arena, &f.err), -ENOENT);
+        assert_int_equal(take(&f, "w1", "h1", 1), 0);
+        assert_int_equal(slots_doubt(&f.s, "h1", "b1", &f.arena, &f.err), 0);
+        assert_int_equal(slots_doubt(&f.s, "h1", "b1", &f.arena, &f.err), 1);
+        const char *record = text(&f);
+        assert_non_null(strstr(record, "\"unsure\":true"));
+        slots_done(&f.s);
+        assert_int_equal(slots_parse(view_of(record), &f.arena, &f.s, &f.err), 0);
+        assert_true(f.s.list.p[0].unsure);
+        if (how) {
+            assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
+            assert_int_equal(slots_drain_again(&f.s, "h1", &f.err), 0);
+            assert_string_equal(f.s.list.p[0].boot, "b1");
+        }
+        if (how == 2) {
+            assert_int_equal(slots_drained(&f.s, "h1", "b1", T0, &f.arena, &f.err), 0);
+            assert_int_equal(slots_grant(&f.s, "h1", T0, &f.err), 0);
+            assert_int_equal(slots_doubt(&f.s, "h1", "b1", &f.arena, &f.err), 1);
+        } else {
+            assert_int_equal(slots_report(&f.s, "w1", T0), 0);
+            assert_int_equal(f.s.list.p[0].state, SLOT_STEADY);
+            assert_true(f.s.list.p[0].granted > 0);
+        }
+        assert_false(f.s.list.p[0].unsure);
+        done(&f);
+    }
+}
+
 static void never_more_than_the_limit(void **state) {
     (void)state;
     struct fixture f;
@@ -520,6 +555,7 @@ int main(void) {
         cmocka_unit_test(one_who_was_granted_nothing_reports),
         cmocka_unit_test(whoever_reports_waits_no_longer),
         cmocka_unit_test(a_holder_that_asks_on),
+        cmocka_unit_test(one_that_may_have_been_granted),
         cmocka_unit_test(never_more_than_the_limit),
         cmocka_unit_test(a_gate_keeps_the_grant),
         cmocka_unit_test(a_gate_that_cannot_be_read_keeps_it_as_well),
