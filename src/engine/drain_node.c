@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "engine/drain_internal.h"
 #include "engine/podrole.h"
+#include "engine/told.h"
 
 enum {
     CORDON_RETRY_MS = 100, /* after a conflict: somebody else wrote to the node */
@@ -82,15 +83,16 @@ static char *names_of(const struct dnode *n, bool wanted(const struct drain_pod 
     unsigned left = 0;
     for (size_t i = 0; i < n->pods.len; i++) {
         const struct drain_pod *p = &n->pods.p[i]->pub;
-        if (!wanted(p))
+        if (!wanted(p) || left++ >= 3)
             continue;
-        if (left++ < 3)
-            str_addf(&text, "%s%s/%s%s%s%s%s", left > 1 ? ", " : "", p->ns, p->name,
-                     p->blocked ? " (" : "", p->blocked ? blocker_row(p->blocker.code)->name : "",
-                     p->blocked && *p->blocker.object ? " " : "",
-                     p->blocked ? p->blocker.object : "");
-        if (left <= 3 && p->blocked)
-            str_addc(&text, ')');
+        _cleanup_free_ char *name = drain_full_name(p->ns, p->name);
+        str_addf(&text, "%s%s", left > 1 ? ", " : "", name);
+        if (!p->blocked)
+            continue;
+        bool other = *p->blocker.object &&
+                     !(streq(p->blocker.object, name) && str_same(p->blocker.kind, "Pod"));
+        str_addf(&text, " (%s%s%s)", blocker_row(p->blocker.code)->name, other ? " " : "",
+                 other ? p->blocker.object : "");
     }
     if (left > 3)
         str_addf(&text, " and %u more", left - 3);
@@ -113,7 +115,7 @@ static void record_end(struct drain *d, struct dnode *n, enum drain_phase phase)
         return;
     }
     if (n->marked)
-        drain_record_condition(d, n, false, false, "SlipwayDrainEnded", why);
+        drain_record_condition(d, n, false, false, TOLD_ENDED, why);
     if (phase == DRAIN_TIMED_OUT)
         drain_record_event(d, n, true, REASON_DRAIN_TIMED_OUT, why);
     else if (phase == DRAIN_FAILED || phase == DRAIN_REFUSED)

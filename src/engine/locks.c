@@ -16,6 +16,7 @@
 #include "engine/policy_status.h"
 #include "engine/stop.h"
 #include "engine/survey.h"
+#include "engine/told.h"
 #include "model/own.h"
 
 enum {
@@ -26,9 +27,6 @@ enum {
     MINUTE_LEN = 5,    /* "08:00" */
     LEASE_SECONDS = 15 /* of a Lease that does not say */
 };
-
-/* Of the condition of a drain that has ended, and not well (engine/drain_node.c). */
-#define DRAIN_ENDED "SlipwayDrainEnded"
 
 /* Who holds a slot, in any record. */
 struct holding {
@@ -194,7 +192,7 @@ static void taken(const struct view_of_policy *v, const struct node *node, struc
                          m->meta.name, m->meta.name));
         return;
     }
-    if (c && str_same(c->c.reason, DRAIN_ENDED) && c->c.changed >= slot->since) {
+    if (c && str_same(c->c.reason, TOLD_ENDED) && c->c.changed >= slot->since) {
         say(row, LOCK_STUCK,
             arena_printf(v->arena, "its drain has ended: %s; it is begun again after a minute",
                          str_empty(c->c.message) ? "why is not known" : c->c.message));

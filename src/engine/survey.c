@@ -254,6 +254,21 @@ static void tell_health(struct taking *t, const struct survey_node *sn) {
               arena_printf(t->arena, "the node is not Ready%s%s", *reason ? ": " : "", reason), 0);
 }
 
+/* What an admission webhook or policy refused the last drain of a node that is still cordoned:
+ * nobody finds it by looking at objects. A drain at work tells it itself. */
+static void look_at_end(struct taking *t, const struct survey_node *sn,
+                        const struct object *const *pods, size_t n) {
+    const struct condition *end = told_end(sn->node);
+    for (size_t i = 0; i < n && end; i++) {
+        const struct pod *pod = (const struct pod *)pods[i];
+        if (pod->meta.deleted || !told_denied_pod(end, pod))
+            continue;
+        block(t, BLOCKER_ADMISSION_DENIED, full_name(t, &pod->meta),
+              arena_printf(t->arena, "the last drain did not get through: %s", end->message), 1);
+        t->blockers.p[t->blockers.len - 1].since = end->changed;
+    }
+}
+
 bool survey_holds(const struct survey_blocker *b) {
     if (b->later)
         return false;
@@ -351,6 +366,7 @@ static void look_at_node(struct taking *t, struct survey_node *sn, const struct 
     for (size_t i = 0; i < n; i++)
         look_at_pod(t, sn, (const struct pod *)list[i]);
     tell_health(t, sn);
+    look_at_end(t, sn, list, n);
     keep_blockers(t->arena, t->blockers.p, t->blockers.len, sn);
     look_at_phase(sn);
 }

@@ -1,4 +1,4 @@
-/* What drains tell about their nodes in Events. */
+/* What drains tell about their nodes in Events and conditions. */
 #include "engine/told.h"
 
 #include <string.h>
@@ -46,4 +46,20 @@ bool told_over(const struct store *events, const struct node *node, const struct
             return true;
     }
     return false;
+}
+
+const struct condition *told_end(const struct node *node) {
+    const struct node_condition *c = node_condition_find(node->conditions, "DrainInProgress");
+    bool ended = c && str_same(c->c.status, "False") && str_same(c->c.reason, TOLD_ENDED);
+    return node->unschedulable && ended && !str_empty(c->c.message) ? &c->c : NULL;
+}
+
+bool told_denied(const struct condition *end) {
+    return strstr(strna(end->message), blocker_row(BLOCKER_ADMISSION_DENIED)->name);
+}
+
+bool told_denied_pod(const struct condition *end, const struct pod *pod) {
+    _cleanup_free_ char *words = xasprintf(" %s/%s (%s", strna(pod->meta.ns), strna(pod->meta.name),
+                                           blocker_row(BLOCKER_ADMISSION_DENIED)->name);
+    return strstr(strna(end->message), words);
 }

@@ -168,6 +168,15 @@ struct why_gates {
 /* Adds links for what is in the way of the node. */
 struct why_gates why_look_at_checks(struct making *m, enum why_stage stage);
 
+/* --- why_told.c --- */
+
+/* Adds what the drain of the node has told in Events, or how the last one ended; counts pods that
+ * it tells to wait, and that nobody had found to. */
+void why_look_at_told(struct making *m, enum why_stage stage, const struct pod *const *pods,
+                      size_t n, struct why_counts *counts);
+/* The same of this pod of the node, as far as it is about that. */
+void why_look_at_told_pod(struct making *m, const struct pod *pod, struct why_counts *counts);
+
 /* --- why_room.c --- */
 
 /* What keeps a pod without a node from getting one: adds causes and remedies. */

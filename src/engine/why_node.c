@@ -4,7 +4,6 @@
 
 #include "base/timefmt.h"
 #include "engine/podrole.h"
-#include "engine/reason.h"
 #include "engine/told.h"
 #include "engine/why_internal.h"
 
@@ -42,114 +41,6 @@ static void look_at_health(struct making *m) {
     why_link_remedy(
         m, l, WHY_RISK_NONE, "look at the kubelet of the node",
         arena_printf(m->arena, "kubectl describe node %s", why_shell(m, m->node->meta.name)), NULL);
-    *vec_push(&m->links) = l;
-}
-
-/* --- what the drain has told --- */
-
-/* What is only known to who tries: our own look at the cluster would not find it. */
-static bool only_told(enum blocker_code code) {
-    switch (code) {
-    case BLOCKER_ADMISSION_DENIED:
-    case BLOCKER_EVICTION_IN_PROGRESS:
-    case BLOCKER_PDB_BROKEN:
-    case BLOCKER_FORBIDDEN:
-    case BLOCKER_SERVER_TROUBLE:
-    case BLOCKER_RETURNS:
-    case BLOCKER_SURGE_PENDING:
-    case BLOCKER_NOT_RESCHEDULED:
-    case BLOCKER_CORDON_CONTENDED:
-    case BLOCKER_LAST_REPLICA:
-    case BLOCKER_QUORUM_AT_RISK:
-    case BLOCKER_STORAGE_NOT_OK:
-    case BLOCKER_PRIMARY_ON_NODE:
-    case BLOCKER_NOT_MIGRATABLE:
-    case BLOCKER_CHECK_UNKNOWN:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void use_event(struct making *m, const struct told *t) {
-    struct why_link *found = NULL;
-    int64_t since = t->since;
-    for (size_t i = 0; i < m->links.len; i++) {
-        struct why_link *l = m->links.p[i];
-        bool same = l->code == (int)t->code &&
-                    (!*l->object || view_eq(t->object, view_of(l->object)) || only_told(t->code));
-        if (same)
-            found = l;
-    }
-    if (found) {
-        if (!found->since || since < found->since)
-            found->since = since;
-        found->blocks = true; /* what was only a danger has come about */
-        found->severity = blocker_row(t->code)->severity;
-        return;
-    }
-    if (!only_told(t->code))
-        return; /* we have looked, and it is so no longer */
-    const struct blocker_row *row = blocker_row(t->code);
-    found = why_link_new(m, (int)t->code, "", arena_strndup(m->arena, t->object.p, t->object.len),
-                         arena_printf(m->arena, "%s", t->message));
-    found->since = since;
-    why_link_remedy(m, found, WHY_RISK_NONE, row->hint, NULL, NULL);
-    *vec_push(&m->links) = found;
-}
-
-static int compare_events(const void *a, const void *b) {
-    const struct kube_event *x = *(const struct kube_event *const *)a;
-    const struct kube_event *y = *(const struct kube_event *const *)b;
-    if (told_last(x) != told_last(y))
-        return told_last(x) < told_last(y) ? -1 : 1;
-    return strcmp(strna(x->meta.name), strna(y->meta.name));
-}
-
-static void look_at_events(struct making *m) {
-    VEC(const struct kube_event *) list = VEC_INIT;
-    const struct object *obj;
-    struct told told;
-    if (!m->out->draining ||
-        !why_has(m, &(struct why_want){
-                        .what = WHY_WANT_EVENTS, .kind = &kind_node, .name = m->node->meta.name}))
-        return;
-    for (uint32_t i = 0; (obj = store_next(m->w->events, &i));) {
-        const struct kube_event *e = (const struct kube_event *)obj;
-        /* of this drain, and not of an earlier one */
-        if (told_about(e, m->node, REASON_DRAIN_BLOCKED) && told_last(e) >= m->out->draining_since)
-            *vec_push(&list) = e;
-    }
-    if (list.len)
-        qsort(list.p, list.len, sizeof list.p[0], compare_events);
-    for (size_t i = 0; i < list.len; i++)
-        if (told_parse(list.p[i], &told) && !told_over(m->w->events, m->node, &told))
-            use_event(m, &told);
-    vec_done(&list);
-}
-
-/* How the last drain of a node that is still cordoned ended, if it did not get through: what it was
- * refused may be nothing that looking at objects finds. */
-static const struct condition *ended_badly(const struct making *m) {
-    const struct node_condition *c = node_condition_find(m->node->conditions, "DrainInProgress");
-    bool ended = c && str_same(c->c.status, "False") && str_same(c->c.reason, "SlipwayDrainEnded");
-    return m->node->unschedulable && ended && !str_empty(c->c.message) ? &c->c : NULL;
-}
-
-static void look_at_end(struct making *m, enum why_stage stage) {
-    const struct condition *c = stage == WHY_BEFORE ? ended_badly(m) : NULL;
-    if (!c)
-        return;
-    bool denied = strstr(c->message, blocker_row(BLOCKER_ADMISSION_DENIED)->name);
-    struct why_link *l = why_link_new(
-        m, denied ? (int)BLOCKER_ADMISSION_DENIED : WHY_NO_CODE, kind_node.name, m->node->meta.name,
-        arena_printf(m->arena, "the last drain did not get through: %s", c->message));
-    l->since = c->changed;
-    l->blocks = denied;
-    l->severity = SEVERITY_WARN;
-    if (denied)
-        why_link_remedy(m, l, WHY_RISK_NONE, blocker_row(BLOCKER_ADMISSION_DENIED)->hint, NULL,
-                        NULL);
     *vec_push(&m->links) = l;
 }
 
@@ -322,7 +213,7 @@ static void summarize(struct making *m, const struct why_counts *c, enum why_sta
                  gates->end ? gates->end->check->title : "", gates->end ? " is against more" : "");
     else {
         say_future(m, c, gates, &text);
-        str_add(&text, ended_badly(m) ? "; the last drain did not get through" : "");
+        str_add(&text, told_end(m->node) ? "; the last drain did not get through" : "");
     }
     m->out->summary = why_text(m, &text);
     m->out->pods = c->moves + c->leaving;
@@ -369,8 +260,7 @@ static void look_at_node(struct making *m) {
     struct why_gates gates = why_look_at_checks(m, stage);
     gates.volume = volume;
     look_at_unread(m, &counts, stage);
-    look_at_events(m);
-    look_at_end(m, stage);
+    why_look_at_told(m, stage, list, n, &counts);
     summarize(m, &counts, stage, &gates);
 }
 

@@ -171,6 +171,8 @@ static void look_at_pod(struct making *m, const struct pod *pod) {
         look_at_held_up(m, trouble, pod);
     if (!str_empty(pod->node_name))
         why_look_at_pods(m, &pod, 1, &counts);
+    if (m->node)
+        why_look_at_told_pod(m, pod, &counts);
     if (m->no_budgets && counts.moves)
         why_unread_link(m, &kind_pdb, WHY_NO_BUDGETS, WHY_NO_BUDGETS_HELP);
     summarize(m, pod, &counts);

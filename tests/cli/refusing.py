@@ -1,4 +1,5 @@
-"""A server in front of a simulation that refuses some lists, as one does whose user lacks the permission."""
+"""A server in front of a simulation that refuses some lists, as one does whose user lacks the permission, or evictions, as one does that
+has an admission webhook."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from simulation import Client
 
 
 class Refusing:
-    """`with Refusing(sim.client, "pods") as url`: for --server."""
+    """`with Refusing(sim.client, "pods") as url`: for --server. "eviction" is refused by a webhook."""
 
     def __init__(self, client: Client, *kinds: str) -> None:
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -21,6 +22,10 @@ class Refusing:
                     self.refuse(kind)
                     return
                 length = int(self.headers.get("Content-Length", 0))
+                if self.command == "POST" and kind == "eviction" and kind in kinds:
+                    self.rfile.read(length)
+                    self.answer('admission webhook "no.example.com" denied the request: not tonight')
+                    return
                 headers = {k: v for k, v in self.headers.items() if k.lower() in ("accept", "content-type")}
                 with contextlib.closing(client.connect()) as c:
                     c.request(self.command, self.path, self.rfile.read(length) or None, headers | {"Authorization": f"Bearer {client.token}"})
@@ -35,8 +40,11 @@ class Refusing:
             do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = forward
 
             def refuse(self, kind: str) -> None:
+                self.answer(f'{kind} is forbidden: User "eve" cannot list resource "{kind}"')
+
+            def answer(self, message: str) -> None:
                 body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
-                                   "message": f'{kind} is forbidden: User "eve" cannot list resource "{kind}"'}).encode()
+                                   "message": message}).encode()
                 self.send_response(403)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()

@@ -80,6 +80,27 @@ class Refused(unittest.TestCase):
             done = run("doctor", "--server", url)
             self.assertIn("shop-1/worker", done.out)
 
+    def test_what_a_webhook_refuses_is_told_when_the_drain_is_over(self) -> None:
+        """Nobody finds it by looking: status, why of the node and why of the pod know it from the drain."""
+        with Sim("--scenario", "happy", "--seed", "2") as sim, Refusing(sim.client, "eviction") as url:
+            self.assertEqual(run("drain", "w1", "--timeout", "5s", "--ignore-daemonsets", "--delete-emptydir-data", "--server", url).code, BLOCKED)
+            env = {"KUBECONFIG": str(sim.kubeconfig)}
+            status = json.loads(run("status", "-o", "json", **env).out)
+            refused = [b for b in status["blockers"] if b["code"] == "AdmissionDenied"]
+            self.assertTrue(refused)
+            for b in refused:
+                self.assertEqual((b["nodes"], b["pods"]), (["w1"], 1))
+                self.assertIn("the last drain did not get through", b["message"])
+                done = run("why", b["object"], **env)
+                text = " ".join(done.out.split())
+                self.assertEqual(done.code, BLOCKED)
+                self.assertIn("it cannot be evicted now", text)
+                self.assertIn('admission webhook "no.example.com" denied the request: not tonight', text)
+            done = run("why", "w1", **env)
+            self.assertEqual(done.code, BLOCKED)
+            self.assertIn("the last drain did not get through", done.out)
+            self.assertNotIn("nothing forbids a drain", done.out)
+
 
 if __name__ == "__main__":
     tap.main()

@@ -166,7 +166,7 @@ static void stopped_in_the_middle_it_waits_for_answers_and_for_nothing_else(void
     dw_pass(w, SEC(600));
     assert_phase(w, 0, DRAIN_STOPPED);
     assert_string_equal(dw_view(w, 0)->error,
-                        "interrupted; still there: default/a, default/b (PDBNoBudget default/b)");
+                        "interrupted; still there: default/a, default/b (PDBNoBudget)");
     assert_true(drain_over(w->d));
     assert_wanted(w, ""); /* nothing more, and not uncordoned */
     assert_true(json_is_true(dw_at(dw_doc(w, &kind_node, NULL, "w0"), "spec.unschedulable")));

@@ -334,6 +334,41 @@ static void what_a_drain_has_told(void **state) {
     world_done(&w);
 }
 
+/* Of the last drain of a node that is still cordoned: who it was refused, and is still there. */
+static void what_the_last_drain_was_refused(void **state) {
+    (void)state;
+    struct world w;
+    struct survey s;
+    _cleanup_arena_ struct arena arena = ARENA_INIT;
+    world_init(&w);
+    static const char node[] =
+        "{'metadata':{'name':'%s'},'spec':{'unschedulable':%s},'status':{'conditions':[{'type':"
+        "'Ready','status':'True'},{'type':'DrainInProgress','status':'False','reason':"
+        "'SlipwayDrainEnded','message':'timeout; still there: x/%s-1 (AdmissionDenied x/%s-1), "
+        "x/gone (AdmissionDenied x/gone)','lastTransitionTime':'2026-11-15T07:50:00Z'}]}}";
+    static const char pod[] =
+        "{'metadata':{'namespace':'x','name':'%s-1','ownerReferences':[{'kind':'ReplicaSet','name':"
+        "'r','uid':'u','controller':true}]},'spec':{'nodeName':'%s'},'status':{'phase':'Running'}}";
+    for (int i = 1; i <= 2; i++) { /* the second is in service again */
+        char name[8];
+        snprintf(name, sizeof name, "n%d", i);
+        _cleanup_free_ char *n = xasprintf(node, name, i == 1 ? "true" : "false", name, name);
+        _cleanup_free_ char *p = xasprintf(pod, name, name);
+        world_add(&w, &kind_node, n);
+        world_add(&w, &kind_pod, p);
+    }
+    survey_take(w.nodes, w.pods, w.by_node, w.pdbs, NULL, NULL, NULL, NOW, &arena, &s);
+    assert_int_equal(s.nodes[0].phase, NODE_CORDONED);
+    assert_int_equal(s.nodes[0].n_blockers, 1);
+    const struct survey_blocker *b = &s.nodes[0].blockers[0];
+    assert_int_equal(b->code, BLOCKER_ADMISSION_DENIED);
+    assert_string_equal(b->object, "x/n1-1");
+    assert_int_equal(b->since, NOW - INT64_C(600) * 1000000);
+    assert_non_null(strstr(b->message, "the last drain did not get through: timeout"));
+    assert_int_equal(s.nodes[1].n_blockers, 0);
+    world_done(&w);
+}
+
 static struct check_finding finding(const char *node, enum check_verdict verdict, unsigned when,
                                     enum blocker_code code, const char *name) {
     return (struct check_finding){.check = check_find("longhorn"),
@@ -804,6 +839,7 @@ int main(void) {
         cmocka_unit_test(a_drain_that_waits),
         cmocka_unit_test(a_drain_that_is_blocked),
         cmocka_unit_test(what_a_drain_has_told),
+        cmocka_unit_test(what_the_last_drain_was_refused),
         cmocka_unit_test(what_checks_say),
         cmocka_unit_test(what_checks_say_to_the_end_of_a_drain),
         cmocka_unit_test(a_drain_that_has_not_begun_waits),

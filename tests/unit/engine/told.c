@@ -113,11 +113,50 @@ static void what_is_over_is_told(void **state) {
     assert_false(is_over(EVENT("f", "DrainBlocked", "PDBNoBudget", "6")));
 }
 
+static void how_the_last_drain_ended(void **state) {
+    (void)state;
+    struct scene s;
+    begin(&s);
+    const struct pod *named =
+        world_add(&s.w, &kind_pod, "{'metadata':{'namespace':'x','name':'a'}}");
+    const struct pod *longer =
+        world_add(&s.w, &kind_pod, "{'metadata':{'namespace':'x','name':'a-1'}}");
+    const struct {
+        const char *spec, *status, *reason, *message;
+        bool ended, denied, pod;
+    } cases[] = {
+        {"true", "False", TOLD_ENDED, "late; still there: x/a (AdmissionDenied x/a)", true, true,
+         true},
+        {"true", "False", TOLD_ENDED, "late; still there: x/b (AdmissionDenied x/b)", true, true,
+         false},
+        {"true", "False", TOLD_ENDED, "late; still there: x/a (PDBNoBudget x/b)", true, false,
+         false},
+        {"true", "False", TOLD_ENDED, "", false, false, false},
+        {"true", "False", "SlipwayDrained", "all gone", false, false, false},
+        {"true", "True", TOLD_ENDED, "late", false, false, false},
+        {"false", "False", TOLD_ENDED, "late", false, false, false}, /* it is in service again */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        _cleanup_free_ char *json =
+            xasprintf("{'metadata':{'name':'w%zu'},'spec':{'unschedulable':%s},'status':{"
+                      "'conditions':[{'type':'DrainInProgress','status':'%s','reason':'%s',"
+                      "'message':'%s'}]}}",
+                      i, cases[i].spec, cases[i].status, cases[i].reason, cases[i].message);
+        const struct condition *last = told_end(world_add(&s.w, &kind_node, json));
+        assert_int_equal(last != NULL, cases[i].ended);
+        assert_int_equal(last && told_denied(last), cases[i].denied);
+        assert_int_equal(last && told_denied_pod(last, named), cases[i].pod);
+        assert_false(last && told_denied_pod(last, longer));
+    }
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_told_is_taken_apart),
         cmocka_unit_test(whom_it_is_about),
         cmocka_unit_test(what_is_over_is_told),
+        cmocka_unit_test(how_the_last_drain_ended),
     };
     return cmocka_run_group_tests_name("engine/told", tests, NULL, NULL);
 }

@@ -39,24 +39,6 @@ static void a_node_without_troubles(void **state) {
 }
 
 /* The worst decides what would become of a drain. */
-/* What it was refused nobody finds by looking at objects. */
-static void the_last_drain_did_not_get_through(void **state) {
-    struct scene *s = *state;
-    scene_add(s, &kind_node,
-              "{'metadata':{'name':'n1','uid':'n1'},'spec':{'unschedulable':true},'status':{"
-              "'conditions':[{'type':'Ready','status':'True'},{'type':'DrainInProgress','status':"
-              "'False','reason':'SlipwayDrainEnded','message':'not done within 90s; still there: "
-              "x/a-1 (AdmissionDenied)','lastTransitionTime':'2026-11-15T07:59:00Z'}]}}");
-    scene_deployment(s, "a", 2);
-    scene_pod(s, "a-1", "a", "n1", POD_WELL);
-    const struct why *why = scene_why(s, "n1");
-    assert_int_equal(why->n_links, 1);
-    assert_int_equal(why->links[0]->code, BLOCKER_ADMISSION_DENIED);
-    assert_true(why->links[0]->blocks);
-    assert_contains(why->links[0]->text, "not done within 90s; still there: x/a-1");
-    assert_contains(why->summary, "; the last drain did not get through");
-}
-
 static void what_a_drain_would_meet(void **state) {
     struct scene *s = *state;
     scene_node(s, "n1");
@@ -111,29 +93,6 @@ static void a_drain_at_work_needs_no_flags(void **state) {
     assert_true(link_of(why, BLOCKER_BARE_POD)->blocks);
 }
 
-/* Refusals that only who tries can know; those that are over, and those of an earlier drain, are
- * not told. */
-static void what_the_drain_has_told(void **state) {
-    struct scene *s = *state;
-    scene_add(s, &kind_node, "{" DRAINING "}");
-    scene_pod(s, "a-1", "a", "n1", POD_WELL);
-    event(s, "e1", "DrainBlocked", "AdmissionDenied x/a-1: policy says no", "07:52:00");
-    event(s, "e2", "DrainBlocked", "ServerTrouble x/a-1: 500", "07:52:00");
-    event(s, "e3", "DrainUnblocked", "ServerTrouble", "07:53:00");
-    event(s, "e4", "DrainBlocked", "Forbidden x/a-1: long ago", "07:10:00");
-    event(s, "e5", "DrainBlocked", "PDBNoBudget x/a: it allows again", "07:52:00");
-    event(s, "e6", "DrainBlocked", "NoSuchCode x/a: from a newer release", "07:52:00");
-    event(s, "e7", "DrainBlocked", "", "07:52:00");
-    event(s, "e8", "DrainBlocked", "AdmissionDenied", "07:52:00");
-    const struct why *why = scene_why(s, "n1");
-    assert_int_equal(why->n_links, 1);
-    const struct why_link *l = link_of(why, BLOCKER_ADMISSION_DENIED);
-    assert_string_equal(l->object, "x/a-1");
-    assert_string_equal(l->text, "policy says no");
-    assert_string_equal(l->remedies[0].text, blocker_row(BLOCKER_ADMISSION_DENIED)->hint);
-    assert_int_equal(why->state, WHY_BLOCKED);
-}
-
 /* A condition that a killed drain left on a node that is in service again means nothing. */
 static void an_old_condition_is_no_drain(void **state) {
     struct scene *s = *state;
@@ -181,11 +140,9 @@ static void pods_and_budgets_are_asked_for_together(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SCENE_TEST(a_node_without_troubles),
-        SCENE_TEST(the_last_drain_did_not_get_through),
         SCENE_TEST(what_a_drain_would_meet),
         SCENE_TEST(a_drain_at_work),
         SCENE_TEST(a_drain_at_work_needs_no_flags),
-        SCENE_TEST(what_the_drain_has_told),
         SCENE_TEST(an_old_condition_is_no_drain),
         SCENE_TEST(a_node_that_is_drained),
         SCENE_TEST(a_node_that_is_not_ready),
