@@ -9,6 +9,7 @@
  * picture of the cluster that both need, of why_node(), and what came out. */
 #include <time.h>
 
+#include "engine/waiting.h"
 #include "engine/why.h"
 #include "fleet.h"
 
@@ -98,6 +99,16 @@ static struct fit *picture(const struct scene *s) {
     return fit;
 }
 
+/* As cli/why_read.c keeps them. */
+static struct store *keep_waiting(struct scene *s) {
+    const struct object *obj;
+    struct store *kept = store_new(&kind_pod, s->w.pool);
+    for (uint32_t i = 0; (obj = store_next(s->w.c.pods, &i));)
+        if (waiting_for_node((const struct pod *)obj))
+            store_put(kept, object_copy(&kind_pod, obj));
+    return kept;
+}
+
 static void scene_init(struct scene *s, unsigned nodes, bool blocked) {
     dw_init(&s->w);
     fleet_build(&s->w, nodes);
@@ -122,6 +133,7 @@ static void scene_init(struct scene *s, unsigned nodes, bool blocked) {
                                   .ask = ask,
                                   .arg = s,
                                   .now = s->w.now.wall,
+                                  .waiting = keep_waiting(s),
                                   .room = true};
 }
 
@@ -154,6 +166,7 @@ int main(int argc, char **argv) {
            why.n_links, why_state_word(why.state), why.summary);
     arena_done(&arena);
     fit_free(s.world.fit);
+    store_free(s.world.waiting);
     for (size_t i = 0; i < ARRAY_LEN(more); i++)
         store_free(s.stores[i]);
     dw_done(&s.w);

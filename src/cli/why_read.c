@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "engine/moveout.h"
+#include "engine/waiting.h"
 
 enum { LISTS_MAX = 4 };
 
@@ -145,8 +146,15 @@ static void move_all(struct store *from, struct store *to) {
         store_put(to, object_copy(store_kind(from), obj));
 }
 
-/* The picture of the whole cluster. The pods are not kept: what the answer is about was read
- * before, and there may be very many. */
+static void keep_waiting(struct store *from, struct store *to) {
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(from, &i));)
+        if (waiting_for_node((const struct pod *)obj))
+            store_put(to, object_copy(store_kind(from), obj));
+}
+
+/* The picture of the whole cluster. The pods are not kept, but for those without a node: what the
+ * answer is about was read before, and there may be very many. */
 static void build_room(struct why_wanted *w) {
     struct why_world *world = &w->reader->world;
     world->fit = fit_new(w->reader->session->conn.client.pool);
@@ -157,6 +165,7 @@ static void build_room(struct why_wanted *w) {
                                                       .namespaces = w->lists[2].store,
                                                       .now = world->now});
     move_all(w->lists[0].store, world->nodes);
+    keep_waiting(w->lists[1].store, world->waiting);
 }
 
 /* As much of it as could be read. */
@@ -431,6 +440,7 @@ void why_reader_init(struct why_reader *r, struct session *s) {
     htab_init(&r->wanted, &wanted_ops);
     for (size_t i = 0; i < ARRAY_LEN(kept); i++)
         *store_of(&r->world, kept[i]) = store_new(kept[i], s->conn.client.pool);
+    r->world.waiting = store_new(&kind_pod, s->conn.client.pool);
     r->world.pods_by_node = store_index(r->world.pods, store_key_node);
     r->world.pdbs = pdbs_new(r->world.pods, r->world.budgets);
     r->world.ask = ask;
@@ -453,6 +463,7 @@ void why_reader_done(struct why_reader *r) {
     if (r->world.fit)
         fit_free(r->world.fit);
     pdbs_free(r->world.pdbs);
+    store_free(r->world.waiting);
     for (size_t i = 0; i < ARRAY_LEN(kept); i++)
         store_free(*store_of(&r->world, kept[i]));
     *r = (struct why_reader){0};

@@ -183,6 +183,7 @@ void lint_look_for_room(struct linting *l) {
     r.careful = r.out.careful = store_len(in->pods) * store_len(in->nodes) <= CAREFUL_MAX;
     l->rough = !r.careful;
     moveout_fill(r.out.fit, &r.stores);
+    moveout_wait(&r.out, in->pods);
     /* By name: which nodes are asked first goes by their order, and a store has none. */
     _cleanup_free_ const struct object **nodes = store_sorted(in->nodes, &n);
     for (size_t i = 0; i < n && r.out.questions < QUESTIONS_MAX; i++) {
@@ -190,6 +191,6 @@ void lint_look_for_room(struct linting *l) {
         l->roomed++;
     }
     vec_done(&r.pods);
-    fit_free(r.out.fit);
     moveout_done(&r.out);
+    fit_free(r.out.fit);
 }

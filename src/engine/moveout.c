@@ -10,6 +10,7 @@
 #include "engine/fit_internal.h"
 #include "engine/guard.h"
 #include "engine/podrole.h"
+#include "engine/waiting.h"
 
 /* --- the picture --- */
 
@@ -299,6 +300,71 @@ static void find_place(struct moveout *m, struct moveout_pod *p) {
     p->end = MOVEOUT_HOMELESS;
 }
 
+/* --- those that waited before --- */
+
+/* One of the same template that found nothing, and that nothing that leaves could help. */
+static const struct moveout_seat *refused_seat(const struct moveout *m,
+                                               const struct moveout_seat *w) {
+    for (const struct moveout_seat *o = m->waiting.p; o <= w; o++)
+        if (o->asked && !o->to && !(o->codes & ~MOVEOUT_LASTING) && o->pod->spec == w->pod->spec &&
+            o->pod->meta.labels == w->pod->meta.labels && o->pod->meta.ns == w->pod->meta.ns)
+            return o;
+    return NULL;
+}
+
+static void seat(struct moveout *m, bool early) {
+    for (size_t i = 0; i < m->waiting.len; i++) {
+        struct moveout_seat *w = &m->waiting.p[i];
+        if (w->to || refused_seat(m, w))
+            continue;
+        w->to = m->careful ? fit_place(m->fit, w->pod, m->left_before) : fit_any(m->fit, w->pod);
+        w->asked = true;
+        w->early = early;
+        w->round = m->round;
+        if (w->to) {
+            fit_assume(m->fit, w->pod, w->to);
+            continue;
+        }
+        w->codes = fit_codes(m->fit);
+        if (early)
+            w->before = w->codes;
+        m->questions += fit_node_count(m->fit);
+    }
+}
+
+/* Somebody has gone. Where any place will do nobody is asked so often. */
+static void seat_next(struct moveout *m) {
+    if (m->careful)
+        seat(m, false);
+}
+
+static void unseat(struct moveout *m, bool early) {
+    for (size_t i = 0; i < m->waiting.len; i++) {
+        struct moveout_seat *w = &m->waiting.p[i];
+        w->codes = w->before;
+        if (!w->to || (w->early && !early))
+            continue;
+        fit_remove_pod(m->fit, w->pod->meta.ns, w->pod->meta.name);
+        fit_put_pod(m->fit, w->pod);
+        w->to = NULL;
+    }
+}
+
+void moveout_wait(struct moveout *m, const struct store *pods) {
+    waiting_pods list = VEC_INIT;
+    waiting_find(pods, m->stores, &list);
+    for (size_t i = 0; i < list.len; i++)
+        *vec_push(&m->waiting) = (struct moveout_seat){.pod = list.p[i]};
+    vec_done(&list);
+    seat(m, true);
+}
+
+/* A StatefulSet makes the next one when the last is gone, since it has its name. */
+static bool comes_later(const struct pod *pod) {
+    const struct owner *o = meta_controller(&pod->meta);
+    return o && str_same(o->kind, "StatefulSet");
+}
+
 static void leave(struct moveout *m, struct moveout_pod *p) {
     struct moveout_left *left = left_of(m, p->budget);
     struct pod next = moveout_successor(p->pod);
@@ -309,6 +375,8 @@ static void leave(struct moveout *m, struct moveout_pod *p) {
     p->round = m->round;
     m->left_before++;
     fit_remove_pod(m->fit, p->pod->meta.ns, p->pod->meta.name);
+    if (comes_later(p->pod))
+        seat_next(m);
     moveout_set_claims(m->fit, m->stores, &next, true);
     find_place(m, p);
 }
@@ -334,6 +402,7 @@ static bool leave_all(struct moveout *m, bool last) {
 
 /* Others have left since: some may fit now. */
 static void try_again(struct moveout *m) {
+    seat_next(m);
     for (size_t i = 0; i < m->pods.len; i++) {
         struct moveout_pod *p = &m->pods.p[i];
         if (p->gone && p->end == MOVEOUT_HOMELESS && p->codes & ~MOVEOUT_LASTING)
@@ -354,7 +423,11 @@ static void give_back(struct moveout *m) {
 
 /* --- chance --- */
 
-typedef VEC(struct moveout_pod *) lifted;
+struct place {
+    const struct pod *pod;
+    const char *to;
+};
+typedef VEC(struct place) lifted;
 
 static bool has_ephemeral(const struct pod *pod) {
     for (size_t i = 0; i < list_len(volumes_of(pod)); i++)
@@ -364,17 +437,17 @@ static bool has_ephemeral(const struct pod *pod) {
 }
 
 /* Its place is free, for a question. */
-static void lift(struct moveout *m, struct moveout_pod *p, lifted *all) {
-    if (!p->to || has_ephemeral(p->pod)) /* the claims of the latter have a place as well */
+static void lift(struct moveout *m, const struct pod *pod, const char *to, lifted *all) {
+    if (!to || has_ephemeral(pod)) /* the claims of the latter have a place as well */
         return;
-    fit_remove_pod(m->fit, p->pod->meta.ns, p->pod->meta.name);
-    *vec_push(all) = p;
+    fit_remove_pod(m->fit, pod->meta.ns, pod->meta.name);
+    *vec_push(all) = (struct place){pod, to};
 }
 
 static void lower_all(struct moveout *m, lifted *all) {
     for (size_t i = 0; i < all->len; i++) {
-        struct pod next = moveout_successor(all->p[i]->pod);
-        fit_assume(m->fit, &next, all->p[i]->to);
+        struct pod next = moveout_successor(all->p[i].pod);
+        fit_assume(m->fit, &next, all->p[i].to);
     }
     m->questions += all->len;
     vec_done(all);
@@ -415,7 +488,10 @@ static void find_lucky(struct moveout *m, const struct pdb *budget) {
     for (size_t i = 0; i < m->pods.len; i++)
         if (m->pods.p[i].budget != budget && !m->pods.p[i].last &&
             m->pods.p[i].round >= keeper->round)
-            lift(m, &m->pods.p[i], &all);
+            lift(m, m->pods.p[i].pod, m->pods.p[i].to, &all);
+    for (size_t i = 0; i < m->waiting.len; i++)
+        if (!m->waiting.p[i].early && m->waiting.p[i].round >= keeper->round)
+            lift(m, m->waiting.p[i].pod, m->waiting.p[i].to, &all);
     if (all.len)
         luck = room_for(m, keeper->pod, waiting);
     lower_all(m, &all);
@@ -440,15 +516,15 @@ static int64_t last_wait(const struct moveout *m, const struct pdb *budget) {
 }
 
 /* What the replacement of `winner`, which fits nowhere, would have to get; NULL: nothing helps. */
-static const struct pod *loser_to(struct moveout *m, const struct moveout_pod *winner,
+static const struct pod *loser_to(struct moveout *m, const struct pod *winner, unsigned round,
                                   const struct pdb *budget, int64_t last) {
     lifted all = VEC_INIT;
     for (size_t i = 0; i < m->pods.len; i++) {
         struct moveout_pod *p = &m->pods.p[i];
-        if (p->budget == budget && p->round < last && p->round >= winner->round)
-            lift(m, p, &all);
+        if (p->budget == budget && p->round < last && p->round >= round)
+            lift(m, p->pod, p->to, &all);
     }
-    const struct pod *loser = all.len && room_for(m, winner->pod, 1) ? all.p[0]->pod : NULL;
+    const struct pod *loser = all.len && room_for(m, winner, 1) ? all.p[0].pod : NULL;
     lower_all(m, &all);
     return loser;
 }
@@ -461,8 +537,17 @@ bool moveout_chance(struct moveout *m, const struct pdb *budget, const struct po
         if (p->end != MOVEOUT_HOMELESS || p->unmade || p->budget == budget || p->last ||
             has_ephemeral(p->pod))
             continue;
-        *loser = loser_to(m, p, budget, last);
+        *loser = loser_to(m, p->pod, p->round, budget, last);
         *winner = p->pod;
+        if (*loser)
+            return true;
+    }
+    for (size_t i = 0; last >= 0 && i < m->waiting.len; i++) {
+        const struct moveout_seat *w = &m->waiting.p[i];
+        if (w->to || !(w->codes & ~MOVEOUT_LASTING) || has_ephemeral(w->pod))
+            continue;
+        *loser = loser_to(m, w->pod, 0, budget, last);
+        *winner = w->pod;
         if (*loser)
             return true;
     }
@@ -522,13 +607,15 @@ static void put_all_back(struct moveout *m) {
     }
     fit_put_node(m->fit, m->node);
     m->node = NULL;
+    unseat(m, false);
 }
 
 void moveout_rewind(struct moveout *m) {
     put_all_back(m);
     for (size_t i = 0; i < m->pods.len; i++) {
         const struct moveout_pod *p = &m->pods.p[i];
-        m->pods.p[i] = (struct moveout_pod){.pod = p->pod, .budget = p->budget, .last = p->last};
+        m->pods.p[i] = (struct moveout_pod){
+            .pod = p->pod, .budget = p->budget, .unmade = p->unmade, .last = p->last};
     }
     for (size_t i = 0; i < m->left.len; i++)
         m->left.p[i].allows = MAX_OF(m->left.p[i].budget->allowed, 0);
@@ -540,6 +627,8 @@ void moveout_undo(struct moveout *m) {
 }
 
 void moveout_done(struct moveout *m) {
+    unseat(m, true);
+    vec_done(&m->waiting);
     vec_done(&m->pods);
     vec_done(&m->left);
 }

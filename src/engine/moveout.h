@@ -5,6 +5,7 @@
  * never get to go because of these.
  *
  *     struct moveout m = {.fit = fit, .stores = &stores, .least_priority = ...};
+ *     moveout_wait(&m, pods);
  *     moveout_add(&m, pod, moveout_budget(pod, pdbs, n_pdbs));
  *     moveout_play(&m, node);
  *     ... m.pods.p[i].end; fit_explain() of those without a place
@@ -148,6 +149,16 @@ struct moveout_left {
     int32_t allows;
 };
 
+/* One that has waited for a node since before the drain (engine/waiting.h). */
+struct moveout_seat {
+    const struct pod *pod;
+    const char *to; /* NULL: it still waits */
+    bool early;     /* it had its place before anybody left */
+    bool asked;
+    unsigned round;
+    uint32_t codes, before; /* what keeps it out: now, and before anybody left */
+};
+
 struct moveout {
     struct fit *fit;
     const struct moveout_stores *stores;
@@ -156,6 +167,7 @@ struct moveout {
                      first that fits, which is cheap */
     VEC(struct moveout_pod) pods;
     VEC(struct moveout_left) left;
+    VEC(struct moveout_seat) waiting;
     const struct node *node; /* that is being emptied */
     unsigned round;
     uint64_t left_before; /* pods: what tells nodes apart that are equally good, as in a plan */
@@ -164,6 +176,9 @@ struct moveout {
 
 /* Those that go, in any order. moveout_judged() has been asked. */
 struct moveout_pod *moveout_add(struct moveout *m, const struct pod *pod, const struct pdb *budget);
+/* Pods of the store that wait for a node take part, in every play: those that there is room for
+ * get it now, the others as soon as somebody who was in their way has gone. Once, at first. */
+void moveout_wait(struct moveout *m, const struct store *pods);
 /* The node is cordoned, and its pods go, in the order in which a drain asks them. The picture is
  * then as after the drain, for questions. */
 void moveout_play(struct moveout *m, const struct node *node);
@@ -177,6 +192,7 @@ bool moveout_chance(struct moveout *m, const struct pdb *budget, const struct po
 void moveout_rewind(struct moveout *m);
 /* The same, and there are no pods: for the next node. */
 void moveout_undo(struct moveout *m);
+/* The picture, which has to be there, is as it was before moveout_wait(). */
 void moveout_done(struct moveout *m);
 
 #endif

@@ -6,15 +6,13 @@
 #include "engine/moveout.h"
 #include "engine/plan_internal.h"
 #include "engine/podrole.h"
+#include "engine/waiting.h"
 
 /* Up to so many questions, each of them about every node, places are looked for as the scheduler
  * does; beyond that the first that fits is taken. */
 enum {
     CAREFUL_MAX = 4000000,
 };
-
-/* Pods that wait for a place already and are tried with the others: each may ask every node. */
-enum { WAITING_MAX = 200 };
 
 /* Templates for which all nodes are asked what they lack: each takes a while. */
 enum { HELPS_MAX = 16 };
@@ -43,7 +41,7 @@ struct room {
     struct htab refused;
     VEC(struct copy *) copies;       /* number 1 is the first */
     VEC(const struct pod *) leaving; /* nodes that nobody drains, and still there */
-    VEC(const struct pod *) waiting; /* that have no node yet, in the order of the scheduler */
+    waiting_pods waiting;            /* that have no node yet, in the order of the scheduler */
     unsigned opened;                 /* how often a node was, or has become emptier */
     unsigned helped;                 /* templates for which all nodes were asked what they lack */
     bool careful;
@@ -100,40 +98,6 @@ size_t room_leaving(const struct room *r, const struct pod *const **out) {
     return r->leaving.len;
 }
 
-/* Whether the scheduler would take up again a pod that has no node: for what it has said before is
- * known here, so that what helps it is known as well. */
-static bool waits_for_place(const struct room *r, const struct pod *pod) {
-    const struct condition *c = condition_find(pod->conditions, "PodScheduled");
-    _cleanup_free_ char *said = c ? xstrdup(strna(c->message)) : NULL;
-    if (!str_empty(pod->node_name) || pod->meta.deleted || pod_finished(pod) || !pod->spec ||
-        list_len(pod->spec->gates) || !moveout_judged(&r->stores, pod))
-        return false;
-    if (said)
-        said[moveout_words_len(said)] = 0;
-    return !said || !*said || fit_knows(said);
-}
-
-/* Who is more important first, then who has waited longer. */
-static int compare_waiting(const void *a, const void *b) {
-    const struct pod *const *x = a, *const *y = b;
-    int32_t first = moveout_priority(*x), second = moveout_priority(*y);
-    if (first != second)
-        return first > second ? -1 : 1;
-    if ((*x)->meta.created != (*y)->meta.created)
-        return (*x)->meta.created < (*y)->meta.created ? -1 : 1;
-    return pod_compare(x, y);
-}
-
-static void find_waiting(struct room *r) {
-    const struct object *obj;
-    for (uint32_t i = 0; (obj = store_next(r->g->in->cluster->pods, &i));)
-        if (waits_for_place(r, (const struct pod *)obj))
-            *vec_push(&r->waiting) = (const struct pod *)obj;
-    if (r->waiting.len)
-        qsort(r->waiting.p, r->waiting.len, sizeof r->waiting.p[0], compare_waiting);
-    r->waiting.len = MIN_OF(r->waiting.len, (size_t)WAITING_MAX);
-}
-
 struct room *room_new(const struct planning *g) {
     struct room *r = xnew(struct room);
     const struct cluster *c = g->in->cluster;
@@ -153,7 +117,7 @@ struct room *room_new(const struct planning *g) {
     moveout_fill(r->fit, &r->stores);
     put_pods(r);
     r->least_priority = moveout_least_priority(c->pods);
-    find_waiting(r);
+    waiting_find(c->pods, &r->stores, &r->waiting);
     room_seat(r);
     return r;
 }

@@ -55,6 +55,7 @@ struct why_world {
         *claims, *classes, *csi_nodes, *attachments, *events, *jobs, *accounts, *quotas;
     struct fit *fit;        /* of all nodes and pods, once WHY_WANT_ROOM is there; else NULL */
     int32_t least_priority; /* with it: of all pods */
+    struct store *waiting;  /* with it: pods that have no node yet */
     /* Once WHY_WANT_VOLUMES is there: what of it could be read. */
     bool room_volumes, room_classes;
     bool no_limits; /* CSINodes could not be: drivers are taken to attach any number of volumes */

@@ -5,6 +5,7 @@
 #include "engine/maker.h"
 #include "engine/moveout.h"
 #include "engine/podrole.h"
+#include "engine/waiting.h"
 #include "engine/why_internal.h"
 
 /* Of the pods of one answer: each asks all nodes, 2 ms for 5,000. */
@@ -379,6 +380,17 @@ static void add_luck(struct making *m, struct moveout *out, const struct pdb *bu
     counts->luck = true;
 }
 
+/* Whoever has no node yet takes part as well (engine/waiting.h); where its volumes may be is read,
+ * too. */
+static void ask_for_waiting(struct making *m) {
+    const struct object *obj;
+    for (uint32_t i = 0; (obj = store_next(m->w->waiting, &i));) {
+        const struct pod *pod = (const struct pod *)obj;
+        if (waiting_for_node(pod) && has_claims(pod) && !can_judge(m, pod))
+            return;
+    }
+}
+
 void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n,
                        struct why_counts *counts) {
     if (!why_has(m, &(struct why_want){.what = WHY_WANT_ROOM}) || !m->w->fit) {
@@ -398,7 +410,9 @@ void why_look_for_room(struct making *m, const struct pod *const *pods, size_t n
             moveout_add(&out, pods[i], moveout_budget(pods[i], pdbs, n_pdbs))->unmade =
                 has(&m->unmade, pods[i]);
     }
+    ask_for_waiting(m);
     stores = stores_of(m);
+    moveout_wait(&out, m->w->waiting);
     moveout_play(&out, m->node);
     counts->homeless = add_homeless(m, &out);
     for (size_t i = 0; i < out.left.len; i++) {

@@ -151,6 +151,11 @@ class Waiting(Case):
         self.assertEqual(done.code, BLOCKED, done)
         (pod,) = json.loads(done.out)["nodes"][0]["pods"]
         self.assertEqual((pod["verdict"], pod.get("to")), ("homeless", None))
+        why = self.slipway(f"why {node} --room")
+        self.assertEqual(why.code, BLOCKED, why)
+        self.assertIn("would leave its one pod without a node", " ".join(why.out.split()))
+        found = json.loads(self.slipway("doctor --pdbs -o json").out)
+        self.assertIn("no-room", json.dumps(found))
 
     def test_who_waits_already_and_the_replacement_are_tried_in_any_order(self) -> None:
         """Both are kept out by the pod that leaves, and one of them gets in when it has left: which is chance."""

@@ -103,6 +103,88 @@ static void the_node_itself_is_no_place(void **state) {
     assert_int_equal(g->out.pods.len, 0);
 }
 
+#define PENDING_B                                                                                  \
+    "{'metadata':{'namespace':'x','name':'b','uid':'b'},'spec':{'containers':[{'name':'c',"        \
+    "'resources':{'requests':{'cpu':'%d'}}}]%s},'status':{'phase':'Pending'}}"
+#define APART                                                                                      \
+    ",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"          \
+    "'topologyKey':'zone','labelSelector':{'matchLabels':{'app':'a'}}}]}}"
+
+static void zone_node(struct ground *g, const char *name) {
+    site_put(&g->site, &kind_node,
+             "{'metadata':{'name':'%s','labels':{'kubernetes.io/hostname':'%s','zone':'z'}},"
+             "'status':{'allocatable':{'cpu':'4','memory':'8Gi','pods':'110'}}}",
+             name, name);
+}
+
+/* Who waits for a node already has it before anybody goes. */
+static void who_waits_already_takes_room(void **state) {
+    struct ground *g = *state;
+    site_node(&g->site, "w1");
+    site_node(&g->site, "w2");
+    put(g, "a", "w1", 3, "");
+    site_put(&g->site, &kind_pod, PENDING_B, 2, "");
+    fill(g);
+    add(g, "a");
+    moveout_wait(&g->out, g->site.w.pods);
+    assert_string_equal(fit_pod_node(g->out.fit, "x", "b"), "w2");
+    play(g, "w1");
+    assert_int_equal(end_of(g, "a"), MOVEOUT_HOMELESS);
+    moveout_undo(&g->out);
+    assert_string_equal(fit_pod_node(g->out.fit, "x", "b"), "w2"); /* for the next node, too */
+    moveout_done(&g->out);
+    assert_null(fit_pod_node(g->out.fit, "x", "b"));
+    g->out = (struct moveout){.fit = g->out.fit};
+}
+
+/* `b` waits until `a` has gone; there is room for one of both. */
+static enum moveout_end played_with_one_kept_out(struct ground *g, const char *owner) {
+    zone_node(g, "w1");
+    zone_node(g, "w2");
+    site_put(&g->site, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'a','uid':'a','labels':{'app':'a'},"
+             "'ownerReferences':[{'apiVersion':'apps/v1','kind':'%s','name':'s','uid':'s',"
+             "'controller':true}]},'spec':{'nodeName':'w1','containers':[{'name':'c',"
+             "'resources':{'requests':{'cpu':'3'}}}]},'status':{'phase':'Running'}}",
+             owner);
+    site_put(&g->site, &kind_pod, PENDING_B, 2, APART);
+    fill(g);
+    add(g, "a");
+    moveout_wait(&g->out, g->site.w.pods);
+    assert_null(fit_pod_node(g->out.fit, "x", "b"));
+    play(g, "w1");
+    enum moveout_end end = end_of(g, "a");
+    moveout_undo(&g->out);
+    assert_null(fit_pod_node(g->out.fit, "x", "b"));
+    assert_string_equal(fit_pod_node(g->out.fit, "x", "a"), "w1");
+    return end;
+}
+
+/* The next pod of a StatefulSet has to wait for the name, and comes too late. */
+static void who_waits_for_somebody_to_go(void **state) {
+    assert_int_equal(played_with_one_kept_out(*state, "StatefulSet"), MOVEOUT_HOMELESS);
+}
+
+/* What a ReplicaSet makes is there before its pod has gone. */
+static void who_waits_for_somebody_to_go_and_is_late(void **state) {
+    assert_int_equal(played_with_one_kept_out(*state, RS), MOVEOUT_PLACED);
+}
+
+/* What is played again is the same: who is not made again is not then either. */
+static void who_is_not_made_is_not_the_second_time(void **state) {
+    struct ground *g = *state;
+    site_node(&g->site, "w1");
+    site_node(&g->site, "w2");
+    put(g, "a", "w1", 1, "");
+    fill(g);
+    add(g, "a")->unmade = true;
+    play(g, "w1");
+    assert_int_equal(end_of(g, "a"), MOVEOUT_HOMELESS);
+    moveout_rewind(&g->out);
+    play(g, "w1");
+    assert_int_equal(end_of(g, "a"), MOVEOUT_HOMELESS);
+}
+
 /* 3 pods, a budget that allows one, no room: the first goes and stays Pending, and with it what
  * the budget had. */
 static void a_budget_runs_dry(void **state) {
@@ -505,6 +587,10 @@ int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(the_node_itself_is_no_place),
+        TEST(who_waits_already_takes_room),
+        TEST(who_waits_for_somebody_to_go),
+        TEST(who_waits_for_somebody_to_go_and_is_late),
+        TEST(who_is_not_made_is_not_the_second_time),
         TEST(a_budget_runs_dry),
         TEST(who_gets_the_last_place_is_chance),
         TEST(who_got_the_last_place_had_luck),

@@ -118,6 +118,7 @@ static inline int scene_setup(void **state) {
         *scene_store(s, scene_kinds[i]) = store_new(scene_kinds[i], s->pool);
     s->world.pods_by_node = store_index(s->world.pods, store_key_node);
     s->world.pdbs = pdbs_new(s->world.pods, s->world.budgets);
+    s->world.waiting = s->world.pods;
     s->world.ask = scene_ask;
     s->world.arg = s;
     s->world.now = NOW;
