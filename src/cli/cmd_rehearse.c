@@ -198,8 +198,12 @@ static int rehearse(struct rehearse *r) {
     r->basis.nodes = shelf_len(f->nodes->shelf);
     r->basis.pods = shelf_len(f->pods->shelf);
     int rc = r->args.target.selector ? select_nodes(r, f) : find_names(r, f);
-    if (!rc && r->args.target.names.len)
+    if (!rc && r->args.target.names.len) {
+        r->basis.n_assumed = rehearse_assumed(f, (const char *const *)r->args.target.names.p,
+                                              r->args.target.names.len, r->args.rules,
+                                              &r->cli->arena, &r->basis.assumed);
         rc = run_all(r, sim);
+    }
     sim_free(sim);
     return rc;
 }

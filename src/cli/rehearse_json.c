@@ -205,6 +205,22 @@ static void add_lags(struct jsonw *w, const struct lags_basis *l) {
     jsonw_end(w);
 }
 
+static void add_assumed(struct jsonw *w, const struct rehearse_basis *b) {
+    jsonw_kbegin(w, "assumed", '[');
+    for (size_t i = 0; i < b->n_assumed; i++) {
+        const struct rehearse_assumed *a = &b->assumed[i];
+        jsonw_begin(w, '{');
+        jsonw_kstr(w, "code", blocker_row(a->code)->name);
+        jsonw_kstr(w, "workload", a->workload);
+        jsonw_kint(w, "pods", (int64_t)a->pods);
+        jsonw_kstr(w, "example", a->example);
+        jsonw_kstr(w, "why", a->why);
+        jsonw_kstr(w, "here", a->here);
+        jsonw_end(w);
+    }
+    jsonw_end(w);
+}
+
 static void add_basis(struct jsonw *w, const struct rehearse_sum *m,
                       const struct rehearse_basis *b) {
     char time[TIMEFMT_LEN];
@@ -223,6 +239,7 @@ static void add_basis(struct jsonw *w, const struct rehearse_sum *m,
     jsonw_kint(w, "podsMovedBefore", (int64_t)m->moved);
     jsonw_kint(w, "objectsNotSimulated", (int64_t)b->gaps.unknown);
     jsonw_kint(w, "objectsNotValid", (int64_t)b->gaps.invalid);
+    add_assumed(w, b);
     jsonw_kbegin(w, "unread", '[');
     for (size_t i = 0; i < json_array_size(b->unread); i++)
         jsonw_str(w, json_str(json_array_get(b->unread, i), "resource"));

@@ -391,6 +391,25 @@ static void add_lags(const struct lags_basis *l, struct str *out) {
              l->times[0], l->times[1]);
 }
 
+/* The copy does one thing or another; what the cluster does nobody knows, as a plan says. */
+static void add_assumed(const struct rehearse_basis *b, const struct screen *s, struct str *out) {
+    if (b->n_assumed)
+        str_add(out,
+                "Assumed, since it is not known what comes in their place, or where it goes\n");
+    for (size_t i = 0; i < b->n_assumed && i < PODS_SHOWN; i++) {
+        const struct rehearse_assumed *a = &b->assumed[i];
+        add_glyph(out, s, GLYPH_WARN, STYLE_YELLOW);
+        str_addf(out, "%s ", blocker_row(a->code)->name);
+        add_name(out, s, NULL, a->workload);
+        str_addf(out, "  %zu pod%s: ", a->pods, plural(a->pods));
+        printable(out, a->why);
+        str_addf(out, "; %s\n", a->here);
+    }
+    if (b->n_assumed > PODS_SHOWN)
+        str_addf(out, "   and %zu more workload%s; -o json has them all\n",
+                 b->n_assumed - PODS_SHOWN, plural(b->n_assumed - PODS_SHOWN));
+}
+
 static void add_basis(const struct rehearse_sum *m, const struct rehearse_basis *b,
                       struct str *out) {
     char time[TIMEFMT_LEN];
@@ -467,6 +486,7 @@ void rehearse_text(const struct rehearse_sum *sum, const struct rehearse_basis *
     add_order(sum, &text);
     add_waits(sum, s, &text);
     add_budgets(sum, s, &text);
+    add_assumed(basis, s, &text);
     add_basis(sum, basis, &text);
     fill_lines(out, &text, s);
 }

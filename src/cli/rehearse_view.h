@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "cli/drain_line.h"
+#include "cli/rehearse_assumed.h"
 #include "cli/rehearse_sum.h"
 #include "cli/snapshot_load.h"
 #include "sim/fleet/habits.h"
@@ -20,6 +21,8 @@ struct rehearse_basis {
     struct habits_basis start, stop;
     struct lags_basis lags;
     struct snapshot_gaps gaps;
+    const struct rehearse_assumed *assumed; /* what comes in the place of which pods */
+    size_t n_assumed;
     const json_t *unread; /* a list of {resource, why}: what could not be read; may be NULL */
 };
 

@@ -233,25 +233,29 @@ const char *maker_doubt(struct arena *arena, const struct pod *pod, const struct
                 : NULL;
 }
 
+struct maker maker_of(const struct pod *pod, const struct object *owner) {
+    const struct owner *o = meta_controller(&pod->meta);
+    struct maker m = {0};
+    if (!o || !owner || !str_same(owner->meta.uid, o->uid))
+        return m;
+    if (str_same(o->kind, "StatefulSet")) {
+        m.set = (const struct stateful_set *)owner;
+        m.template = m.set->template;
+    } else if (str_same(o->kind, "ReplicaSet")) {
+        m.template = ((const struct replica_set *)owner)->template;
+    } else if (str_same(o->kind, "Job")) {
+        m.template = ((const struct job *)owner)->template;
+    }
+    return m;
+}
+
 struct maker maker_find(const struct pod *pod, const struct store *replica_sets,
                         const struct store *stateful_sets, const struct store *jobs) {
     const struct owner *o = meta_controller(&pod->meta);
-    struct maker m = {0};
     const struct store *store = !o                                 ? NULL
                                 : str_same(o->kind, "StatefulSet") ? stateful_sets
                                 : str_same(o->kind, "ReplicaSet")  ? replica_sets
                                 : str_same(o->kind, "Job")         ? jobs
                                                                    : NULL;
-    const struct object *obj = store && o->name ? store_get(store, pod->meta.ns, o->name) : NULL;
-    if (!obj || !str_same(obj->meta.uid, o->uid))
-        return m;
-    if (store == stateful_sets) {
-        m.set = (const struct stateful_set *)obj;
-        m.template = m.set->template;
-    } else if (store == replica_sets) {
-        m.template = ((const struct replica_set *)obj)->template;
-    } else {
-        m.template = ((const struct job *)obj)->template;
-    }
-    return m;
+    return maker_of(pod, store && o->name ? store_get(store, pod->meta.ns, o->name) : NULL);
 }

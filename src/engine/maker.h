@@ -29,6 +29,8 @@ bool maker_is_known(const struct owner *o);
  * other requests than the pod has". NULL: a copy does, or nothing, since it has no owner. */
 const char *maker_doubt(struct arena *arena, const struct pod *pod, const struct maker *maker);
 
+/* `owner` is the object of the pod's controller, or NULL. */
+struct maker maker_of(const struct pod *pod, const struct object *owner);
 /* From stores, each of which may be NULL. */
 struct maker maker_find(const struct pod *pod, const struct store *replica_sets,
                         const struct store *stateful_sets, const struct store *jobs);

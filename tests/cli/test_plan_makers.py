@@ -76,6 +76,9 @@ class Case(unittest.TestCase):
         why = self.slipway(f"why {node} --room -o json")
         self.assertEqual(why.code, BLOCKED, why)
         self.assertIn(words, next(x["message"] for x in json.loads(why.out)["links"] if x.get("code") == "RoomUnknown"))
+        (assumed,) = self.document(f"rehearse {node} --runs 1")["basis"]["assumed"]
+        self.assertEqual((assumed["code"], assumed["pods"]), ("RoomUnknown", len([p for p in n["pods"] if p["verdict"] != "stays"])))
+        self.assertIn(words, assumed["why"])
         doctor = self.document("doctor")
         self.assertIn("replacement-unknown", json.dumps(doctor))
         self.assertNotIn("Nothing would block", self.slipway("doctor").out)

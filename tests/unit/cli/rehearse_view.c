@@ -74,6 +74,28 @@ static void test_good(void **state) {
     sample_done(runs, 3);
 }
 
+static void test_assumed(void **state) {
+    (void)state;
+    struct rehearsal runs[1];
+    sample_good(&runs[0], 1, 60);
+    const struct rehearse_assumed assumed = {.code = BLOCKER_ROOM_UNKNOWN,
+                                             .workload = "shop/Workflow/etl",
+                                             .example = "etl-1",
+                                             .pods = 2,
+                                             .why = "nobody can tell",
+                                             .here = "here they are made"};
+    struct rehearse_basis basis = {.source = "cluster", .assumed = &assumed, .n_assumed = 1};
+    _cleanup_free_ char *text = text_of(runs, 1, &basis);
+    assert_non_null(strstr(
+        text, "\nAssumed, since it is not known what comes in their place, or where it goes\n"
+              " ! RoomUnknown shop/Workflow/etl  2 pods: nobody can tell; here they are "
+              "made\n"));
+    basis.n_assumed = 0;
+    _cleanup_free_ char *none = text_of(runs, 1, &basis);
+    assert_null(strstr(none, "Assumed, since"));
+    sample_done(runs, 1);
+}
+
 static void test_bad(void **state) {
     (void)state;
     struct rehearsal runs[2];
