@@ -316,7 +316,7 @@ static void add_waits(const struct rehearse_sum *m, const struct screen *s, stru
         else
             add_spread(out, &w->waited, w->runs);
         if (w->pods)
-            str_addf(out, ", up to %u pod%s", w->pods, plural(w->pods));
+            str_addf(out, ", %s%u pod%s", w->pods > 1 ? "up to " : "", w->pods, plural(w->pods));
         if (w->runs < m->runs)
             add_runs(out, w->runs, m->runs);
         if (!str_empty(w->example->message)) {
