@@ -29,6 +29,7 @@ static int show(struct cli *cli, const struct plan_opts *o, const struct plan_sh
     if (output_is_document(&o->output.format))
         return cli_print_document(cli, &json, &o->output.format, false);
     struct screen screen = {.columns = cli->out.tty ? cli->out.columns : 100,
+                            .rows = cli->out.tty ? MAX_OF(cli->out.rows, 1) : 0,
                             .color = cli->out.color,
                             .utf8 = cli->out.utf8};
     plan_text(shown, &screen, &cli->out.buf);
@@ -115,7 +116,7 @@ static int run(struct cli *cli, int argc, char **argv) {
     int rc = drain_args_parse(cli, &o->drain, argc, argv, &args);
     if (rc)
         return rc;
-    rc = plan_with(cli, &args);
+    rc = args.target.doubt ? cli_usage(cli, "%s", args.target.doubt) : plan_with(cli, &args);
     drain_args_done(&args);
     return rc;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/nodeset.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/checks_read.h"
@@ -41,6 +42,27 @@ static const char *after_kind(const char *text, const struct kind *kind, const c
     return same ? slash + 1 : NULL;
 }
 
+/* What all objects are called that are asked about here: so no request is made for what would be
+ * another path. */
+static bool can_be_name(const char *name) {
+    size_t len = strlen(name);
+    return len && len <= NODESET_NAME_MAX && !strstr(name, "..") &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len && name[0] != '-' &&
+           name[0] != '.' && name[len - 1] != '-' && name[len - 1] != '.';
+}
+
+static int refuse_name(struct cli *cli, const struct aim *aim) {
+    bool ns = aim->ns && !can_be_name(aim->ns);
+    return cli_fail(cli, EXIT_FAILED,
+                    "there is no %s \"%s\": names are of lower case letters and digits, with \"-\" "
+                    "and \".\" between them",
+                    ns                      ? "namespace"
+                    : aim->kind == AIM_NODE ? "node"
+                    : aim->kind == AIM_POD  ? "pod"
+                                            : "node, and no pod,",
+                    ns ? aim->ns : aim->name);
+}
+
 static int parse(struct cli *cli, const char *text, struct aim *out) {
     const char *node = after_kind(text, &kind_node, "no");
     const char *pod = after_kind(text, &kind_pod, "po");
@@ -56,6 +78,8 @@ static int parse(struct cli *cli, const char *text, struct aim *out) {
                          "\"%s\" names neither a node (NODE, node/NODE) nor a pod (POD, "
                          "NAMESPACE/POD, pod/NAMESPACE/POD)",
                          text);
+    if ((out->ns && !can_be_name(out->ns)) || !can_be_name(out->name))
+        return refuse_name(cli, out);
     return 0;
 }
 

@@ -90,7 +90,7 @@ static void put_blocker(struct jsonw *w, const struct drain_blocker *b) {
     jsonw_kint(w, "attempts", b->attempts);
     jsonw_kstr(w, "severity", severities[row->severity]);
     jsonw_kstr(w, "clears", row->clears_itself ? "auto" : "operator");
-    jsonw_kstr(w, "hint", row->hint);
+    jsonw_kstr(w, "hint", drain_hint(b));
 }
 
 /* --- lines --- */

@@ -55,7 +55,7 @@ static void blocked(struct drain_lines *l, const struct drain_note *note, struct
         b.object = NULL;
     drain_blocker_text(&b, &text);
     if (!blocker_row(b.code)->clears_itself)
-        str_addf(&text, "; %s", blocker_row(b.code)->hint);
+        str_addf(&text, "; %s", drain_hint(&b));
     say(err, "%s %s waits: %s", note->pod ? "pod" : "node", str_get(&self), str_get(&text));
 }
 

@@ -137,7 +137,7 @@ static void say_group(const struct drain_group *g, const struct drain_node *cons
         str_addf(&text, "; %u pod%s", g->pods, g->pods == 1 ? "" : "s");
     if (g->attempts)
         str_addf(&text, ", %u %s", g->attempts, g->attempts == 1 ? "try" : "tries");
-    str_addf(&text, "; %s", row->hint);
+    str_addf(&text, "; %s", drain_hint(g->blocker));
     drain_plain_say(row->severity == SEVERITY_INFO ? LOG_INFO : LOG_WARN, str_get(&names),
                     drain_phase_word(nodes[places[0]]->phase), str_get(&text), now, out);
 }

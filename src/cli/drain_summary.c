@@ -201,7 +201,7 @@ static void add_pods(const struct drain_summary *m, const struct drain_node *n,
             str_addf(out, ", %u %s", p->blocker.attempts,
                      p->blocker.attempts == 1 ? "try" : "tries");
         str_addc(out, '\n');
-        const char *hint = p->blocked ? blocker_row(p->blocker.code)->hint : NULL;
+        const char *hint = p->blocked ? drain_hint(&p->blocker) : NULL;
         if (hint && is_new_hint(shown, hint))
             str_addf(out, "       %s %s\n", s->utf8 ? "\u2192" : "->", hint);
     }

@@ -154,7 +154,7 @@ static void blocked_row(struct block *b, const struct drain_group *g) {
     if (g->attempts)
         str_addf(&more, "%u %s, ", g->attempts, g->attempts == 1 ? "try" : "tries");
     str_addf(&more, "%s %s %s", time_running(b->p->now - g->blocker->since, buf),
-             b->s->utf8 ? "\u2192" : "->", blocker_row(g->blocker->code)->hint);
+             b->s->utf8 ? "\u2192" : "->", drain_hint(g->blocker));
     l = line_begin(b->out, b->s);
     line_to(&l, text_column(b));
     b->lines += 1 + line_fill(&l, STYLE_DIM, str_get(&more), text_column(b), HINT_LINES);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/nodeset.h"
 #include "base/shell.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "cli/drain_args.h"
 #include "cli/drain_words.h"
@@ -206,7 +207,64 @@ static void pod_time(struct table *t, int64_t at) {
     table_str(t, at == PLAN_NO_TIME ? "-" : at == 0 ? "now" : time_running(at, when));
 }
 
-/* Those that shall go: where to, and when. */
+/* On a narrow screen, a name and a sentence. */
+static void print_pod_narrow(const struct plan_pod *pod, const struct screen *s, struct str *out) {
+    char when[TIMEFMT_LEN];
+    _cleanup_str_ struct str text = STR_INIT;
+    struct line l = line_begin(out, s);
+    str_addf(&text, "%s/%s", strna(pod->pod->meta.ns), strna(pod->pod->meta.name));
+    line_to(&l, INDENT + 3);
+    line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 5, SIZE_MAX);
+    line_end(&l);
+    str_reset(&text);
+    if (pod->to)
+        str_addf(&text, "to %s ", pod->to);
+    if (pod->evicted != PLAN_NO_TIME)
+        str_addf(&text, "%s%s", pod->evicted ? "after " : "",
+                 pod->evicted ? time_running(pod->evicted, when) : "now");
+    if (pod->back != PLAN_NO_TIME)
+        str_addf(&text, ", ready after %s", time_running(pod->back, when));
+    l = line_begin(out, s);
+    line_to(&l, INDENT + 5);
+    line_put(&l, style_of(pod->verdict), pod_word(pod));
+    line_put(&l, STYLE_NONE, " ");
+    line_fill(&l, STYLE_NONE, str_get(&text), INDENT + 5, SIZE_MAX);
+    line_end(&l);
+}
+
+static void print_pods_narrow(const struct plan *p, const struct screen *s, struct str *out) {
+    struct line l = line_begin(out, s);
+    line_to(&l, INDENT);
+    line_put(&l, STYLE_BOLD, "Pods");
+    line_end(&l);
+    for (size_t i = 0; i < p->n; i++) {
+        bool named = false;
+        for (size_t k = 0; k < p->nodes[i].n_pods; k++) {
+            if (p->nodes[i].pods[k].verdict == PLAN_STAYS)
+                continue;
+            if (!named) {
+                l = line_begin(out, s);
+                line_to(&l, INDENT);
+                line_fill(&l, STYLE_NONE, p->nodes[i].name, INDENT + 2, SIZE_MAX);
+                line_end(&l);
+            }
+            named = true;
+            print_pod_narrow(&p->nodes[i].pods[k], s, out);
+        }
+    }
+}
+
+static bool is_wider(const char *text, int columns) {
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+        _cleanup_free_ char *line = xstrndup(text, (size_t)(end - text));
+        if (utf8_width(line) > (size_t)MAX_OF(columns, 1))
+            return true;
+    }
+    return false;
+}
+
+/* Those that shall go: where to, and when. In columns, also where these are wider than a pipe needs
+ * them to be; a terminal would break them. */
 static void print_pods(const struct plan *p, const struct screen *s, struct str *out) {
     static const struct table_column columns[] = {{"NODE", false},    {"POD", false},
                                                   {"VERDICT", false}, {"TO", false},
@@ -227,8 +285,13 @@ static void print_pods(const struct plan *p, const struct screen *s, struct str 
             pod_time(table, pod->evicted);
             pod_time(table, pod->back);
         }
+    _cleanup_str_ struct str text = STR_INIT;
+    table_text(table, &(struct table_view){.utf8 = s->utf8}, &text);
     str_addc(out, '\n');
-    table_text(table, &(struct table_view){.color = s->color, .utf8 = s->utf8}, out);
+    if (s->rows && is_wider(str_get(&text), s->columns))
+        print_pods_narrow(p, s, out);
+    else
+        table_text(table, &(struct table_view){.color = s->color, .utf8 = s->utf8}, out);
 }
 
 /* --- what is in the way --- */

@@ -25,7 +25,8 @@ struct plan_shown {
     int64_t now;       /* wall clock */
 };
 
-/* For people: the nodes in order, what is in the way, how long it takes. Lines are not cut. */
+/* For people: the nodes in order, what is in the way, how long it takes. Lines are not cut.
+ * A screen without rows is no terminal: the pods have columns there, however wide. */
 void plan_text(const struct plan_shown *shown, const struct screen *s, struct str *out);
 /* As JSON, indented. */
 void plan_document(const struct plan_shown *shown, struct str *out);

@@ -122,9 +122,14 @@ struct drain_blocker {
     const char *kind;    /* of the object: "PodDisruptionBudget", "Pod", "Node"; "" when none */
     const char *object;  /* "web/frontend" */
     const char *message; /* with numbers */
+    const char *hint;    /* what to do, where that is not what the code says; or NULL */
     int64_t since;       /* wall clock */
     unsigned attempts;
 };
+/* What to do. */
+static inline const char *drain_hint(const struct drain_blocker *b) {
+    return b->hint ? b->hint : blocker_row(b->code)->hint;
+}
 
 struct drain_pod {
     const char *ns, *name, *uid, *owner; /* owner: "ReplicaSet/frontend-7c9d" or "" */

@@ -94,6 +94,13 @@ static void tell_more(struct drain *d, struct dpod *p) {
     tell_blocker(d, NOTE_BLOCKED, p->node, p, &p->pub.blocker);
 }
 
+/* What has no owner has no replicas that could be raised. */
+static const char *hint_for(enum blocker_code code, const struct drain_pod *p) {
+    return code == BLOCKER_PDB_UNSATISFIABLE && str_empty(p->owner)
+               ? "delete the pod, or let the budget allow at least one disruption"
+               : NULL;
+}
+
 void drain_pod_block(struct drain *d, struct dpod *p, enum blocker_code code, const char *kind,
                      const char *object, const char *fmt, ...) {
     va_list ap;
@@ -108,6 +115,7 @@ void drain_pod_block(struct drain *d, struct dpod *p, enum blocker_code code, co
     va_start(ap, fmt);
     set(d, b, was, code, kind, object, fmt, ap);
     va_end(ap);
+    b->hint = hint_for(code, &p->pub);
     if (!was && p->since)
         b->since = p->since;
     if (was)

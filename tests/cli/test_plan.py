@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tap  # noqa: E402
-from program import TOP, Result, run  # noqa: E402
+from program import TOP, Result, on_terminal, run  # noqa: E402
 from simulation import Sim, until  # noqa: E402
 
 DONE, FAILED, CHANGES, BLOCKED, ACCESS, REFUSED, USAGE = 0, 1, 2, 3, 4, 5, 64
@@ -149,6 +149,12 @@ class Happy(Case):
         for line in ("drian", "w1 drian", "rack9 w1"):  # a node that is not there, and nothing else
             self.assertNotIn("Did you mean", self.slipway(f"plan {line}").err)
 
+    def test_a_selector_that_makes_no_sense(self) -> None:
+        done = self.slipway("plan -l 'a in ('")
+        self.assertEqual((done.out, done.code), ("", USAGE))
+        self.assertEqual(done.err.splitlines()[0], 'error: --selector: label selector "a in (" ends too early: expected "," or ")"')
+        self.assertNotIn("from server", done.err)
+
     def test_a_selector_without_match(self) -> None:
         for flag in ("", " --detailed-exitcode"):
             self.assertEqual(self.slipway("plan -l rack=none" + flag), Result("", "No nodes found\n", DONE))
@@ -249,6 +255,16 @@ class Happy(Case):
         self.assertTrue(any(row[3] != "-" for row in rows), rows)
         self.assertNotIn(want[0][1], self.slipway("plan w1 w2").out)
         self.assertEqual(self.slipway("plan w1 -o name").code, USAGE)
+
+    def test_wide_on_a_narrow_terminal(self) -> None:
+        """A name and a sentence for each pod: no line is wider than the terminal, unless it is a name."""
+        plan = self.plan("w1 w2")
+        text = on_terminal("plan", "w1", "w2", "-o", "wide", "--color", "never", rows=500, columns=40, KUBECONFIG=str(self.sim.kubeconfig)).out
+        for line in text.splitlines():
+            self.assertTrue(len(line) <= 40 or len(line.split()) == 1 or line.startswith("To run it:"), line)
+        words = " ".join(text.split())
+        for pod in (p for n in plan["nodes"] for p in n["pods"] if p["verdict"] == "goes"):
+            self.assertIn(f"{pod['namespace']}/{pod['name']} goes to {pod['to']} ", words)
 
     def test_limits(self) -> None:
         plan = self.plan("w1 w2 --max-unavailable 1")

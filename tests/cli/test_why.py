@@ -358,10 +358,13 @@ class Words(Case):
             self.assertIn("names neither a node", done.err)
         self.assertEqual(self.why(self.sim).code, USAGE)
         self.assertEqual(self.why(self.sim, "w1", "w2").code, USAGE)
-        for target in ("..", "a%2fb", "a,b=c", "\x1b[31m", "x" * 300):
+        for target, kind in (("..", "node, and no pod,"), ("a%2fb", "node, and no pod,"), ("a,b=c", "node, and no pod,"), ("W1", "node, and no pod,"),
+                             ("\x1b[31m", "node, and no pod,"), ("x" * 300, "node, and no pod,"), ("../x", "namespace"), ("pod/../x", "namespace"),
+                             ("node/..", "node"), ("shop/-", "pod")):
             done = self.why(self.sim, target)
             self.assertEqual((done.code, done.out), (FAILED, ""), target)
             self.assertNotIn("\x1b", done.err)
+            self.assertRegex(done.err, f'^error: there is no {kind} ".*": names are of lower case letters')
 
     def test_document(self) -> None:
         code, doc = self.document("w2")

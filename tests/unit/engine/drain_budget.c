@@ -262,7 +262,21 @@ static void a_bare_pod_under_a_budget_is_told_what_to_do(void **state) {
     dw_budget(w, "web", 0, 1, 1, 1);
     w->opts.force = true;
     dw_start(w, "w0", NULL);
-    assert_non_null(strstr(dw_pod_view(w, "a")->blocker.message, "delete it to continue"));
+    const struct drain_blocker *b = &dw_pod_view(w, "a")->blocker;
+    assert_non_null(strstr(b->message, "delete it to continue"));
+    /* it has no replicas */
+    assert_string_equal(drain_hint(b),
+                        "delete the pod, or let the budget allow at least one disruption");
+}
+
+static void what_has_an_owner_can_have_more_replicas(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{}");
+    dw_budget(w, "web", 0, 1, 1, 1);
+    dw_start(w, "w0", NULL);
+    assert_string_equal(drain_hint(&dw_pod_view(w, "a")->blocker),
+                        blocker_row(BLOCKER_PDB_UNSATISFIABLE)->hint);
 }
 
 /* --- unhealthy pods --- */
@@ -471,6 +485,7 @@ int main(void) {
         DRAIN_TEST(two_budgets_over_one_pod_are_both_named),
         DRAIN_TEST(pods_that_can_never_go_end_the_drain),
         DRAIN_TEST(a_bare_pod_under_a_budget_is_told_what_to_do),
+        DRAIN_TEST(what_has_an_owner_can_have_more_replicas),
         DRAIN_TEST(pods_that_are_not_ready_go_when_the_rest_is_healthy),
         DRAIN_TEST(pods_that_are_not_ready_wait_when_the_rest_is_not),
         DRAIN_TEST(an_unready_pod_of_a_budget_that_desires_nothing),
