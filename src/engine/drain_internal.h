@@ -343,6 +343,18 @@ void drain_node_record(struct drain *d, struct dnode *n);
 void drain_node_answer(struct drain *d, struct dnode *n, const struct answer *a);
 /* Nodes that shall be written to are looked at again, as many as there is room for. False: none. */
 bool drain_writes_next(struct drain *d);
+/* Pods by name, three of them at most, and what they wait for. The caller frees it. */
+char *drain_pod_names(const struct dnode *n, bool wanted(const struct drain_pod *p));
+
+/* drain_look.c */
+/* Looks at the pods of a node that is cordoned. True: it may be emptied now; else it has ended, or
+ * has to be looked at again. */
+bool drain_node_look(struct drain *d, struct dnode *n);
+/* Whether what decides about its pods was read; and says what is waited for when it was not. */
+bool drain_all_known(const struct drain *d, const struct dnode *n);
+void drain_block_by_reads(struct drain *d, struct dnode *n);
+/* No rule does anything else about the pod than to ask and to wait. */
+bool drain_only_asked(const struct dpod *p);
 
 /* drain_confirm.c */
 /* True when the list is in; else asks for it. */
