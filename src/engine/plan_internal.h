@@ -328,6 +328,24 @@ void plan_better(struct planning *g, size_t sure);
 const struct pv *plan_local_volume(const struct planning *g, const struct pod *pod);
 /* What came out of the last play, to g->out. */
 void plan_tell(struct planning *g);
+/* The node itself is why it is not drained, or may not be: when it ends is not known then. */
+void plan_blame(struct pnode *n, enum plan_verdict verdict, struct plan_blocker why);
+/* Of its pods, the one of which the worst is said; one that stays when it has none. */
+const struct plan_pod *plan_worst(const struct pnode *n);
+
+/* --- plan_luck.c --- */
+
+/* Around the other two, when the play is over. */
+void plan_luck_begin(struct planning *g);
+void plan_luck_end(struct planning *g);
+/* Of a budget that has run dry because this successor fits nowhere: how many of those that still
+ * wait for it would get away if the places were not taken by others that leave at the same time. */
+int32_t plan_luck(struct planning *g, const struct pbudget *b, const struct ppod *homeless);
+/* Pods that wait for the budget in the end. */
+int32_t plan_still_waiting(const struct planning *g, const struct pbudget *b);
+/* Corrects what was said of each pod and node by what came out in other tries or, where there were
+ * none, might have. */
+void plan_tell_luck(struct planning *g);
 
 /* --- plan_bound.c --- */
 
