@@ -4,70 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/plan_internal.h"
+#include "engine/plan_play.h"
 #include "engine/podrole.h"
 
 enum {
     PENDING_MAX = 1000, /* successors that are tried again in vain at one moment */
     BOUNCES_MAX = 3,    /* times that a pod may come to a node which is drained after it */
-};
-
-enum what {
-    POD_GONE,   /* it has stopped */
-    POD_MADE,   /* its successor is made, some of those that wait for room are tried again */
-    POD_BACK,   /* its successor is ready */
-    POD_DELETE, /* a rule does not wait for its budget any longer */
-    TOKEN,      /* the rate allows another eviction */
-    HEALED,     /* a pod of the budget of that number is ready, which was just starting */
-    LATE,       /* the node of that number has had all the time that it may have */
-    OVERDUE,    /* the pod has had all the time that its rule gives it */
-    POD_COUNTS, /* its successor is ready for so long that its StatefulSet goes on */
-    MEMBER,     /* so is a pod of the StatefulSet of that number, which was just starting */
-    CORDONED,   /* the node of that number is, and known to be */
-    OTHER_GONE, /* the pod of that number of room_leaving() */
-};
-
-struct happening {
-    int64_t at;
-    uint64_t seq; /* what was known of first comes first */
-    enum what what;
-    unsigned pod;
-    unsigned member; /* of a StatefulSet */
-};
-
-/* A pod of the node that began in this place was asked to go. */
-struct sent {
-    unsigned place;
-    int64_t at;
-};
-
-struct play {
-    struct planning *g;
-    int64_t now;
-    uint64_t seq;
-    VEC(struct happening) heap;
-    VEC(unsigned) ready;   /* may go as soon as the rate allows: a heap */
-    VEC(unsigned) pending; /* successors that fit nowhere */
-    bool hopeful;          /* some of them might when another pod has left */
-    double tokens;
-    int64_t tokens_at;
-    bool token_due;
-    int64_t idle_from; /* when the rate would allow one more, with nobody there who may go */
-    int64_t idle_till; /* the last time that it was so */
-    /* The last of each place, but for those after which one of a later place was: the later the
-     * place, the longer ago. */
-    VEC(struct sent) sent;
-    unsigned begun, out, done; /* nodes */
-    unsigned refused;          /* that are cordoned and left at that: out of service as well */
-    size_t most;
-    const unsigned *order;
-    size_t from;        /* in it: those before have begun */
-    unsigned *zone_out; /* nodes out, by zone */
-    unsigned zones;     /* with nodes out */
-    unsigned exclusive; /* nodes out of which only one may be */
-    bool greedy;
-    bool as_given; /* nodes begin in their order, even those that are never done */
-    int64_t last;  /* a node was done */
 };
 
 /* --- what happens next --- */
@@ -85,7 +27,7 @@ static void later_of(struct play *p, int64_t at, enum what what, unsigned pod, u
     p->heap.p[i] = h;
 }
 
-static void later(struct play *p, int64_t at, enum what what, unsigned pod) {
+void play_later(struct play *p, int64_t at, enum what what, unsigned pod) {
     later_of(p, at, what, pod, 0);
 }
 
@@ -173,13 +115,13 @@ static bool place(struct play *p, unsigned i) {
     pod->returned = p->now + pod->takes.start;
     if (pod->set)
         pod->turn = pod->set->members.p[pod->member].turn;
-    later(p, pod->returned, POD_BACK, i);
+    play_later(p, pod->returned, POD_BACK, i);
     if (*to)
         bounce(p, i, to); /* pod is not valid after this */
     return true;
 }
 
-static void make_successor(struct play *p, unsigned i) {
+void play_make_successor(struct play *p, unsigned i) {
     if (place(p, i))
         return;
     *vec_push(&p->pending) = i;
@@ -228,7 +170,7 @@ static void try_pending(struct play *p) {
 
 /* --- StatefulSets that make one after the other --- */
 
-static void member_is(struct ppod *pod, unsigned i, enum member_state state) {
+void play_member_is(struct ppod *pod, unsigned i, enum member_state state) {
     if (!pod->set)
         return;
     struct pmember *m = &pod->set->members.p[pod->member];
@@ -249,7 +191,7 @@ static void keep_budget(struct play *p, unsigned i) {
 static void make_next(struct play *p, struct pset *set) {
     int i = plan_set_next(set);
     if (i >= 0)
-        make_successor(p, (unsigned)i);
+        play_make_successor(p, (unsigned)i);
 }
 
 static void make_in_order(struct play *p, unsigned i) {
@@ -257,10 +199,10 @@ static void make_in_order(struct play *p, unsigned i) {
     struct pset *set = pod->set;
     unsigned member = pod->member;
     if (!set) {
-        make_successor(p, i);
+        play_make_successor(p, i);
         return;
     }
-    member_is(pod, i, MEMBER_GONE);
+    play_member_is(pod, i, MEMBER_GONE);
     make_next(p, set); /* pod is not valid after this */
     if (set->members.p[member].now == MEMBER_GONE)
         keep_budget(p, i);
@@ -272,252 +214,6 @@ static void member_well(struct play *p, struct pset *set, unsigned member, unsig
         return;
     set->members.p[member].now = MEMBER_WELL;
     make_next(p, set);
-}
-
-/* --- pods --- */
-
-/* Nothing more is asked to leave a node that was given up; nor is a pod that was. */
-static bool is_late(const struct play *p, unsigned pod) {
-    const struct ppod *it = &p->g->pods.p[pod];
-    return it->overdue || p->g->nodes.p[it->node].state == PNODE_LATE;
-}
-
-/* As in the lists that drains go through, which are by name. A successor is called like its pod,
- * but for what nobody can tell: of pods of one owner, which of the names it draws comes first. */
-static bool named_before(const struct planning *g, unsigned a, unsigned b) {
-    const struct ppod *x = &g->pods.p[a], *y = &g->pods.p[b];
-    if (!x->own_copy && !y->own_copy)
-        return a < b; /* the real ones are in order */
-    const struct pod *p = x->own_copy ? g->pods.p[x->origin].pod : x->pod;
-    const struct pod *q = y->own_copy ? g->pods.p[y->origin].pod : y->pod;
-    const struct owner *o = meta_controller(&p->meta), *r = meta_controller(&q->meta);
-    bool drawn = o && r && str_same(o->uid, r->uid) && x->back != BACK_WHEN_GONE;
-    int c = drawn ? 0 : pod_compare(&p, &q);
-    return c ? c < 0 : a < b;
-}
-
-/* Whose request is sent first, as drains do it (drain_evict.c): they go through the nodes in their
- * order, whenever there is something to send, and through the pods of each by their grace period.
- * So one that has waited for its budget is before all of the nodes after its own. But which of the
- * nodes that begin together is cordoned first is chance; and so is where the name stands that a
- * successor draws. */
-static bool asks_before(const struct planning *g, unsigned a, unsigned b) {
-    const struct ppod *x = &g->pods.p[a], *y = &g->pods.p[b];
-    const struct pnode *m = &g->nodes.p[x->node], *n = &g->nodes.p[y->node];
-    if (m != n && g->chance && m->begins == n->begins)
-        return m->luck != n->luck ? m->luck < n->luck : m->place < n->place;
-    if (m != n)
-        return m->place < n->place;
-    if (x->grace != y->grace)
-        return x->grace > y->grace;
-    bool drawn =
-        (x->own_copy && x->back == BACK_AT_ONCE) || (y->own_copy && y->back == BACK_AT_ONCE);
-    return drawn && g->chance && x->luck != y->luck ? x->luck < y->luck : named_before(g, a, b);
-}
-
-/* Which of the requests that are sent together the server answers first is chance as well, and
- * whose successor is made and tried first. */
-static bool goes_before(const struct planning *g, unsigned a, unsigned b) {
-    const struct ppod *x = &g->pods.p[a], *y = &g->pods.p[b];
-    bool together = g->nodes.p[x->node].begins == g->nodes.p[y->node].begins;
-    if (g->chance && together && x->luck != y->luck)
-        return x->luck < y->luck;
-    return asks_before(g, a, b);
-}
-
-static void go_now(struct play *p, unsigned pod) {
-    size_t i = p->ready.len;
-    p->g->pods.p[pod].state = PPOD_READY;
-    *vec_push(&p->ready) = pod;
-    for (; i && goes_before(p->g, pod, p->ready.p[(i - 1) / 2]); i = (i - 1) / 2)
-        p->ready.p[i] = p->ready.p[(i - 1) / 2];
-    p->ready.p[i] = pod;
-}
-
-/* The first of them is taken off. */
-static void pop_ready(struct play *p) {
-    unsigned last = p->ready.p[--p->ready.len];
-    size_t i = 0, n = p->ready.len;
-    for (size_t k; (k = 2 * i + 1) < n; i = k) {
-        k += k + 1 < n && goes_before(p->g, p->ready.p[k + 1], p->ready.p[k]);
-        if (!goes_before(p->g, p->ready.p[k], last))
-            break;
-        p->ready.p[i] = p->ready.p[k];
-    }
-    if (n)
-        p->ready.p[i] = last;
-}
-
-/* To those that wait for it: what it allows goes to those who ask first. */
-static void enqueue(const struct planning *g, struct pbudget *b, unsigned pod) {
-    *vec_push(&b->queue) = pod;
-    size_t i = b->queue.len - 1;
-    for (; i > b->head && asks_before(g, pod, b->queue.p[i - 1]); i--)
-        b->queue.p[i] = b->queue.p[i - 1];
-    b->queue.p[i] = pod;
-}
-
-static void note_sent(struct play *p, unsigned place) {
-    while (p->sent.len && p->sent.p[p->sent.len - 1].place <= place)
-        p->sent.len--;
-    *vec_push(&p->sent) = (struct sent){place, p->now};
-}
-
-/* The last time that a pod of a node after this place was asked; PLAN_NO_TIME: none was. */
-static int64_t last_sent_after(const struct play *p, unsigned place) {
-    size_t from = 0, to = p->sent.len;
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (p->sent.p[mid].place > place)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from ? p->sent.p[from - 1].at : PLAN_NO_TIME;
-}
-
-/* Of a pod that has waited until now for its budget: whether it would not have been asked before
- * without. The rate had nothing left since, and nothing for nodes after its own: those that have
- * taken of the budget wait for the rate themselves. */
-static bool only_the_rate(const struct play *p, const struct ppod *pod) {
-    return p->idle_till <= pod->first &&
-           last_sent_after(p, p->g->nodes.p[pod->node].place) < pod->first;
-}
-
-/* Those that wait go as far as the budget allows. */
-static void use_budget(struct play *p, struct pbudget *b) {
-    while (b->allowed > 0 && b->head < b->queue.len) {
-        unsigned i = b->queue.p[b->head++];
-        if (p->g->pods.p[i].state != PPOD_WAITS || is_late(p, i))
-            continue; /* a rule did not wait for it, or nobody does */
-        b->allowed--;
-        b->wanted--;
-        p->g->pods.p[i].took = true;
-        p->g->pods.p[i].rated = only_the_rate(p, &p->g->pods.p[i]);
-        go_now(p, i);
-    }
-}
-
-/* Its Deployment gets a second replica: it goes when that is ready. */
-static void raise_second(struct play *p, unsigned i) {
-    struct ppod *pod = &p->g->pods.p[i];
-    pod->state = PPOD_WAITS;
-    pod->raised = true;
-    if (pod->delete_at >= 0)
-        later(p, p->now + pod->delete_at, POD_DELETE, i);
-    make_successor(p, i); /* pod is not valid after this */
-}
-
-/* Its turn has come. */
-static void turn(struct play *p, unsigned i) {
-    struct ppod *pod = &p->g->pods.p[i];
-    pod->first = p->now;
-    if (pod->leaves_at >= 0 && !pod->unsure) { /* by itself */
-        pod->evicted = p->now;
-        return;
-    }
-    if (pod->deadline > 0)
-        later(p, p->now + pod->deadline, OVERDUE, i);
-    if (pod->unsure) {
-        pod->state = PPOD_WAITS;
-        return;
-    }
-    if (pod->surges) {
-        raise_second(p, i);
-        return;
-    }
-    if (pod->budget < 0) {
-        go_now(p, i);
-        return;
-    }
-    pod->state = PPOD_WAITS;
-    enqueue(p->g, p->g->budgets.p[pod->budget], i);
-}
-
-/* What its budget allows goes to those who are first, among them those of the same turn. */
-static void turn_budget(struct play *p, unsigned i) {
-    struct ppod *pod = &p->g->pods.p[i];
-    if (pod->state != PPOD_WAITS || pod->unsure || pod->raised)
-        return;
-    use_budget(p, p->g->budgets.p[pod->budget]);
-    pod->waited = pod->state == PPOD_WAITS;
-    if (pod->waited && pod->delete_at >= 0)
-        later(p, p->now + pod->delete_at, POD_DELETE, i);
-}
-
-/* Those of the lowest order that is left. */
-static void begin_turns(struct play *p, struct pnode *n) {
-    int32_t lowest = INT32_MAX;
-    n->turn = 0;
-    for (size_t k = 0; k < n->pods.len; k++) {
-        const struct ppod *pod = &p->g->pods.p[n->pods.p[k]];
-        if (pod->state == PPOD_GONE || pod->order > lowest)
-            continue;
-        n->turn = pod->order < lowest ? 1 : n->turn + 1;
-        lowest = pod->order;
-    }
-    for (size_t k = 0; k < n->pods.len; k++) {
-        const struct ppod *pod = &p->g->pods.p[n->pods.p[k]];
-        if (pod->state != PPOD_GONE && pod->first < 0 && pod->order == lowest)
-            turn(p, n->pods.p[k]);
-    }
-    for (size_t k = 0; k < n->pods.len; k++) {
-        const struct ppod *pod = &p->g->pods.p[n->pods.p[k]];
-        if (pod->order == lowest && pod->first == p->now)
-            turn_budget(p, n->pods.p[k]);
-    }
-}
-
-static bool take_token(struct play *p) {
-    double rate = p->g->in->opts->rate;
-    if (rate <= 0) /* as fast as it goes */
-        return true;
-    double full = MAX_OF(rate, 1.0);
-    p->tokens += (double)(p->now - p->tokens_at) / USEC_PER_SEC * rate;
-    p->tokens = MIN_OF(p->tokens, full);
-    p->tokens_at = p->now;
-    if (p->tokens >= 1) {
-        p->tokens -= 1;
-        return true;
-    }
-    if (!p->token_due)
-        later(p, p->now + (int64_t)((1 - p->tokens) / rate * USEC_PER_SEC) + 1, TOKEN, 0);
-    p->token_due = true;
-    return false;
-}
-
-static void note_idle(struct play *p) {
-    double rate = p->g->in->opts->rate, left = p->tokens;
-    p->idle_from = p->now;
-    if (rate <= 0)
-        return;
-    left += (double)(p->now - p->tokens_at) / USEC_PER_SEC * rate;
-    if (left < 1)
-        p->idle_from += (int64_t)((1 - left) / rate * USEC_PER_SEC) + 1;
-}
-
-static void run_ready(struct play *p) {
-    p->idle_from = INT64_MAX;
-    while (p->ready.len) {
-        unsigned i = p->ready.p[0];
-        if (!is_late(p, i) && !take_token(p))
-            return;
-        pop_ready(p);
-        if (is_late(p, i))
-            continue;
-        struct ppod *pod = &p->g->pods.p[i];
-        pod->state = PPOD_LEAVING;
-        pod->evicted = p->now;
-        note_sent(p, p->g->nodes.p[pod->node].place);
-        member_is(pod, i, MEMBER_LEAVES);
-        int64_t gone = p->now + pod->takes.stop;
-        if (pod->force_at >= 0)
-            gone = MAX_OF(MIN_OF(gone, pod->first + pod->force_at), p->now);
-        later(p, gone, POD_GONE, i);
-        if (pod->back == BACK_AT_ONCE && !pod->raised)
-            make_successor(p, i);
-    }
-    note_idle(p);
 }
 
 /* --- nodes --- */
@@ -598,7 +294,7 @@ static void let_be(struct play *p, struct ppod *pod) {
     b->wanted -= pod->state != PPOD_READY;
     b->allowed += pod->took;
     pod->took = false;
-    use_budget(p, b);
+    play_use_budget(p, b);
 }
 
 static void node_late(struct play *p, struct pnode *n) {
@@ -654,7 +350,7 @@ static void begin(struct play *p, struct pnode *n) {
     p->exclusive += n->exclusive;
     want(p, n);
     if (p->g->in->opts->timeout > 0)
-        later(p, p->now + p->g->in->opts->timeout, LATE, (unsigned)(n - p->g->nodes.p));
+        play_later(p, p->now + p->g->in->opts->timeout, LATE, (unsigned)(n - p->g->nodes.p));
 }
 
 /* The one that is cordoned first asks first. */
@@ -672,7 +368,7 @@ static void cordoned(struct play *p, struct pnode *n) {
     if (n->state != PNODE_OUT)
         return; /* those that were leaving were all that it had */
     if (n->left)
-        begin_turns(p, n);
+        play_begin_turns(p, n);
     else
         node_done(p, n);
 }
@@ -693,7 +389,7 @@ static void admit(struct play *p) {
         for (size_t k = 0; k < begun.len; k++) {
             struct pnode *n = &p->g->nodes.p[begun.p[k]];
             if (n->lag)
-                later(p, p->now + n->lag, CORDONED, begun.p[k]);
+                play_later(p, p->now + n->lag, CORDONED, begun.p[k]);
             else
                 cordoned(p, n);
         }
@@ -727,7 +423,7 @@ static void lower(struct play *p, const struct ppod *pod) {
         return;
     struct pbudget *b = p->g->budgets.p[pod->budget];
     b->allowed += (int)pod->took - (int)pod->gained;
-    use_budget(p, b);
+    play_use_budget(p, b);
 }
 
 static void pod_gone(struct play *p, unsigned i) {
@@ -745,7 +441,7 @@ static void pod_gone(struct play *p, unsigned i) {
     }
     /* Whether others are quicker to cordon the node whose turn it is then is chance. */
     if (g->chance && prng_range(g->chance, 0, 2))
-        later(p, p->now + 1, POD_MADE, i);
+        play_later(p, p->now + 1, POD_MADE, i);
     else
         pod_made(p, i);
     if (g->pods.p[i].finalizer)
@@ -764,7 +460,7 @@ static void pod_gone(struct play *p, unsigned i) {
     else if (!n->left)
         all_gone(p, n);
     else if (!n->turn)
-        begin_turns(p, n);
+        play_begin_turns(p, n);
 }
 
 static void healed(struct play *p, struct pbudget *b) {
@@ -773,31 +469,31 @@ static void healed(struct play *p, struct pbudget *b) {
         return;
     }
     b->allowed++;
-    use_budget(p, b);
+    play_use_budget(p, b);
 }
 
 /* The second replica is there: the first can go, as far as its budget allows. */
 static void raised(struct play *p, unsigned i) {
     struct ppod *pod = &p->g->pods.p[i];
-    if (pod->state != PPOD_WAITS || is_late(p, i))
+    if (pod->state != PPOD_WAITS || play_is_late(p, i))
         return;
     if (pod->budget < 0) {
-        go_now(p, i);
+        play_go_now(p, i);
         return;
     }
     struct pbudget *b = p->g->budgets.p[pod->budget];
     pod->gained = plan_surge_gains(b->pdb);
-    enqueue(p->g, b, i);
+    play_enqueue(p->g, b, i);
     if (pod->gained)
         healed(p, b);
     else
-        use_budget(p, b);
+        play_use_budget(p, b);
 }
 
 static void pod_back(struct play *p, unsigned i) {
     const struct ppod *pod = &p->g->pods.p[i];
     struct pnode *n = &p->g->nodes.p[pod->node];
-    p->g->pods.p[i].there = !is_late(p, i); /* what comes then is nothing to it any more */
+    p->g->pods.p[i].there = !play_is_late(p, i); /* what comes then is nothing to it any more */
     if (n->state == PNODE_OUT && !n->left && pod->awaited)
         all_gone(p, n);
     if (pod->raised) {
@@ -805,7 +501,7 @@ static void pod_back(struct play *p, unsigned i) {
         return;
     }
     if (pod->set && pod->set->min_ready)
-        later(p, p->now + pod->set->min_ready, POD_COUNTS, i);
+        play_later(p, p->now + pod->set->min_ready, POD_COUNTS, i);
     else if (pod->set)
         member_well(p, pod->set, pod->member, pod->turn);
     pod = &p->g->pods.p[i]; /* others may have been made */
@@ -813,7 +509,7 @@ static void pod_back(struct play *p, unsigned i) {
         return;
     struct pbudget *b = p->g->budgets.p[pod->budget];
     b->allowed++;
-    use_budget(p, b);
+    play_use_budget(p, b);
 }
 
 /* It was leaving a node that is not the plan's. */
@@ -837,11 +533,11 @@ static void happen(struct play *p, const struct happening *h) {
         pod_back(p, h->pod);
         break;
     case POD_DELETE:
-        if (p->g->pods.p[h->pod].state == PPOD_WAITS && !is_late(p, h->pod)) {
+        if (p->g->pods.p[h->pod].state == PPOD_WAITS && !play_is_late(p, h->pod)) {
             int budget = p->g->pods.p[h->pod].budget;
             if (budget >= 0)
                 p->g->budgets.p[budget]->wanted--;
-            go_now(p, h->pod);
+            play_go_now(p, h->pod);
         }
         break;
     case TOKEN:
@@ -916,13 +612,14 @@ static void play_leaving(struct play *p) {
         pod->state = PPOD_LEAVING;
         bool any = g->chance && !g->timed;
         int64_t at = any ? prng_range(g->chance, 0, pod->leaves_at + 1) : pod->leaves_at;
-        later(p, at, POD_GONE, (unsigned)i);
+        play_later(p, at, POD_GONE, (unsigned)i);
     }
     const struct pod *const *others = NULL;
     size_t n = g->room && g->chance ? room_leaving(g->room, &others) : 0;
     for (size_t i = 0; i < n; i++)
-        later(p, prng_range(g->chance, 0, MAX_OF(others[i]->meta.deleted - g->begun_at, 0) + 1),
-              OTHER_GONE, (unsigned)i);
+        play_later(p,
+                   prng_range(g->chance, 0, MAX_OF(others[i]->meta.deleted - g->begun_at, 0) + 1),
+                   OTHER_GONE, (unsigned)i);
 }
 
 int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {
@@ -941,14 +638,14 @@ int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {
     reset(g);
     for (size_t i = 0; i < g->budgets.len; i++)
         for (size_t k = 0; k < g->budgets.p[i]->heals.len; k++)
-            later(&p, g->budgets.p[i]->heals.p[k], HEALED, (unsigned)i);
+            play_later(&p, g->budgets.p[i]->heals.p[k], HEALED, (unsigned)i);
     for (size_t i = 0; i < g->sets.len; i++)
         for (size_t k = 0; k < g->sets.p[i]->members.len; k++)
             if (g->sets.p[i]->members.p[k].well_at >= 0)
                 later_of(&p, g->sets.p[i]->members.p[k].well_at, MEMBER, (unsigned)i, (unsigned)k);
     play_leaving(&p);
     admit(&p);
-    run_ready(&p);
+    play_run_ready(&p);
     while (next(&p, &h)) {
         if (p.idle_from < h.at)
             p.idle_till = h.at;
@@ -957,7 +654,7 @@ int64_t plan_play(struct planning *g, const unsigned *order, bool greedy) {
         while (p.heap.len && p.heap.p[0].at == p.now && next(&p, &h))
             happen(&p, &h);
         admit(&p);
-        run_ready(&p);
+        play_run_ready(&p);
     }
     g->most = p.most;
     g->done = p.done;
