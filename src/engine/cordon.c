@@ -15,7 +15,7 @@ enum { HOLDERS_MAX = 100 }; /* a record with more is not ours */
 #define CORDON_TAINT "node.kubernetes.io/unschedulable"
 
 static const char *const known_members[] = {"v", "before", "holders", NULL};
-static const char *const known_of_holder[] = {"id", "by", "reason", "since", NULL};
+static const char *const known_of_holder[] = {"id", "by", "reason", "since", "boot", NULL};
 
 static const char *copy(struct arena *arena, const json_t *obj, const char *key) {
     const char *s = strna(json_str(obj, key));
@@ -42,6 +42,7 @@ static const char *read_record(const json_t *root, struct arena *arena, struct c
             .id = copy(arena, h, "id"),
             .by = copy(arena, h, "by"),
             .reason = copy(arena, h, "reason"),
+            .boot = copy(arena, h, "boot"),
             .rest = record_rest(h, known_of_holder, arena),
         };
         if (*since && !time_parse(since, strlen(since), &list[i].since))
@@ -195,6 +196,7 @@ static void write_record(struct str *out, bool before, const char *rest,
         jsonw_kopt(&w, "reason", holders[i].reason);
         if (holders[i].since)
             jsonw_kstr(&w, "since", time_format(holders[i].since, false, since));
+        jsonw_kopt(&w, "boot", holders[i].boot);
         record_write_rest(&w, holders[i].rest);
         jsonw_end(&w);
     }

@@ -38,6 +38,8 @@ enum { CORDON_VERSION = 1 };
 struct cordon_holder {
     const char *id, *by, *reason; /* "" when absent */
     int64_t since;
+    const char *boot; /* of the node when it was taken for a slot: what is left of that when the
+                       * record of slots is lost; "" when absent */
     const char *rest; /* of a newer release: engine/record.h */
 };
 

@@ -487,8 +487,11 @@ static char *cordon_patch(struct keeper *k, struct hold *h, const struct node *n
     _cleanup_str_ struct str patch = STR_INIT;
     _cleanup_err_ struct err err = ERR_INIT;
     _cleanup_free_ char *reason = xasprintf("%s, policy %s", slot->operation, k->opts.policy);
-    struct cordon_holder holder = {
-        .id = h->id, .by = slot->by, .reason = reason, .since = k->now.wall + k->opts.drain.skew};
+    struct cordon_holder holder = {.id = h->id,
+                                   .by = slot->by,
+                                   .reason = reason,
+                                   .since = k->now.wall + k->opts.drain.skew,
+                                   .boot = keeper_boot(node)};
     struct node free_node = *node;
     if (keeper_is_left_by_seed(k, node)) /* that cordon is ours now */
         free_node.unschedulable = false;

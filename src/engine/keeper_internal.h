@@ -282,7 +282,8 @@ bool keeper_may_begin(const struct keeper *k, const struct slot *slot);
 /* Of an empty record that no leader has written before: who held a slot, as Nodes and Maintenances
  * tell, gets it back. Whether it has changed. */
 bool keeper_recover(struct keeper *k, struct slots *s, struct arena *arena);
-/* Of those of which nobody knows whether they were told to go: who is down by now has gone. */
+/* Of those of which nobody knows whether they were told to go: who is down by now, or in another
+ * boot, has gone. */
 bool keeper_recover_later(struct keeper *k, struct slots *s, struct arena *arena);
 /* The record is such a one, and the node is cordoned for a slot, as far as is known: whoever leads
  * next gives it back. */

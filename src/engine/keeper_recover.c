@@ -84,8 +84,9 @@ static void take_for_gone(const struct keeper *k, struct slots *s, const char *i
 }
 
 /* Who was told to go may be on its way, and counts. It is not known any more who was. A client
- * whose node is up is drained again, and asks, or reports; it is not forgotten by time. A node that
- * is not up is taken for one that went, as is one whose Maintenance is gone. */
+ * whose node has rebooted since it was cordoned is back when it is Ready. One whose node is up in
+ * that boot is drained again, and asks, or reports; it is not forgotten by time. A node that is not
+ * up is taken for one that went, as is one whose Maintenance is gone. */
 static bool recover_cordon(struct keeper *k, struct slots *s, const struct node *node,
                            struct arena *arena) {
     const struct cordon_holder *h = holder_of(k, node, arena);
@@ -100,6 +101,11 @@ static bool recover_cordon(struct keeper *k, struct slots *s, const struct node 
         .node = node->meta.name, .operation = operation_word(OPERATION_REBOOT), .by = h->by};
     if (!keeper_take_as(k, s, h->id, &wish, node, arena))
         return false;
+    if (client && !str_empty(h->boot) && !streq(h->boot, keeper_boot(node))) {
+        grant(k, s, h->id, h->boot, arena);
+        tell(k, &wish, "it is Ready: it has rebooted since");
+        return true;
+    }
     if (client && node_is_ready(node)) {
         (void)slots_doubt(s, h->id, keeper_boot(node), arena, NULL);
         tell(k, &wish, "its client asks or reports, it reboots, or somebody lets it go");
@@ -115,9 +121,15 @@ bool keeper_recover_later(struct keeper *k, struct slots *s, struct arena *arena
     for (size_t i = 0; i < s->list.len; i++) {
         const struct slot *slot = &s->list.p[i];
         const struct node *node = slot->unsure ? cluster_node(k->cluster, slot->node) : NULL;
-        if (!node || node_is_ready(node) || slot->state >= SLOT_GRANTED)
+        bool other = node && !streq(slot->boot, keeper_boot(node));
+        if (!node || (!other && node_is_ready(node)) || slot->state >= SLOT_GRANTED ||
+            !streq(strna(node->meta.uid), slot->uid))
             continue;
-        take_for_gone(k, s, slot->id, node, arena);
+        (void)slots_gate(s, slot->node, NULL, arena); /* it has gone, whatever a gate says */
+        if (other)
+            grant(k, s, slot->id, slot->boot, arena);
+        else
+            take_for_gone(k, s, slot->id, node, arena);
         changed = true;
     }
     return changed;

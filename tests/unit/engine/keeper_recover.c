@@ -388,6 +388,28 @@ static void a_report_while_the_record_is_lost(void **state) {
     assert_false(kw_is_cordoned(w, "w1"));
 }
 
+/* It has reported already, and does neither ask nor report again: it is back, as its boot tells. */
+static void a_client_that_was_back_already(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", "w2", NULL);
+    kw_start(w);
+    assert_says(w, 0, "w1", KEEPER_MAY_GO, KEEPER_GO);
+    kw_kill(w, 0);
+    kw_reboot(w, "w1", 2);
+    assert_says(w, 1, "w1", KEEPER_STEADY, KEEPER_NOTED);
+    kw_delete(w, &kind_config_map, KW_NS, KW_MAP);
+    kw_status(w, "w1", false, 2);
+    keeper_lead(w->r[1].k, 2);
+    kw_pass(w, SEC(3600));
+    assert_slots(w, "w1 granted"); /* it is not Ready */
+    for (int i = 0; i < 3; i++) {
+        kw_renew(w, "w1");
+        kw_status(w, "w1", true, 2);
+        kw_pass(w, SEC(10));
+    }
+    assert_put_back(w, "w1");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_was_told_to_reboot),
@@ -404,6 +426,7 @@ int main(void) {
         cmocka_unit_test(one_that_another_replica_writes_first),
         cmocka_unit_test(one_that_another_replica_writes_first_in_the_first_term),
         cmocka_unit_test(one_that_is_lost_before_the_last_is_over),
+        KEEPER_TEST(a_client_that_was_back_already),
         KEEPER_TEST(a_report_while_the_record_is_lost),
         KEEPER_TEST(a_report_to_a_record_that_was_written_again),
     };
