@@ -82,4 +82,8 @@ enum blocker_code blocker_find(const char *name);
 /* Whether a node waits for others that were before it. */
 bool blocker_is_turn(enum blocker_code code);
 
+/* What to do about BLOCKER_PDB_UNSATISFIABLE where the pod has no owner, and so no replicas that
+ * could be raised. */
+#define BLOCKER_BARE_BUDGET_HINT "delete the pod, or let the budget allow at least one disruption"
+
 #endif

@@ -96,9 +96,8 @@ static void tell_more(struct drain *d, struct dpod *p) {
 
 /* What has no owner has no replicas that could be raised. */
 static const char *hint_for(enum blocker_code code, const struct drain_pod *p) {
-    return code == BLOCKER_PDB_UNSATISFIABLE && str_empty(p->owner)
-               ? "delete the pod, or let the budget allow at least one disruption"
-               : NULL;
+    return code == BLOCKER_PDB_UNSATISFIABLE && str_empty(p->owner) ? BLOCKER_BARE_BUDGET_HINT
+                                                                    : NULL;
 }
 
 void drain_pod_block(struct drain *d, struct dpod *p, enum blocker_code code, const char *kind,

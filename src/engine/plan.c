@@ -91,6 +91,8 @@ static void judge_budget(struct planning *g, struct ppod *p, struct pbudget *b,
         plan_judge(p, PLAN_NEVER, BLOCKER_PDB_UNSATISFIABLE, b->name, plan_budget_words(g, b));
         if (budget_uncounted(b->pdb))
             p->pub->blocker.help = BUDGET_UNCOUNTED_HELP;
+        else if (!meta_controller(&p->pod->meta))
+            p->pub->blocker.help = BLOCKER_BARE_BUDGET_HINT;
     } else if (verdict == BUDGET_FAILED) {
         plan_judge(p, PLAN_NEVER, BLOCKER_PDB_SYNC_FAILED, b->name, plan_budget_words(g, b));
     }

@@ -352,6 +352,18 @@ static void what_is_not_ready_may_go_past_its_budget(void **state) {
     }
 }
 
+/* It has no replicas that could be raised. */
+static void a_bare_pod_under_a_budget(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 2);
+    dw_pod(&f->w, "bare", "w0", DW_BARE);
+    dw_budget(&f->w, "web", 0, 1, 1, 1);
+    f->w.opts.force = true;
+    make(f, "w0", NULL);
+    assert_code(f, "bare", BLOCKER_PDB_UNSATISFIABLE);
+    assert_string_equal(pod_of(f, "bare")->blocker.help, BLOCKER_BARE_BUDGET_HINT);
+}
+
 /* Numbers of an older generation: the server refuses evictions until the controller has looked. */
 static void a_budget_that_was_not_looked_at_is_not_called_hopeless(void **state) {
     struct plan_site *f = *state;
@@ -505,6 +517,7 @@ int main(void) {
         PLAN_TEST(a_namespace_that_is_deleted_takes_its_pods_with_it),
         PLAN_TEST(nobody_knows_about_a_node_that_does_not_answer),
         PLAN_TEST(what_is_not_ready_may_go_past_its_budget),
+        PLAN_TEST(a_bare_pod_under_a_budget),
         PLAN_TEST(a_budget_that_was_not_looked_at_is_not_called_hopeless),
         PLAN_TEST(a_budget_that_cannot_be_computed_says_so),
         PLAN_TEST(budgets_that_may_not_be_read_are_not_guessed_at),
