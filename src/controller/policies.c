@@ -245,9 +245,10 @@ const struct policy_kept *policies_at(const struct policies *p, size_t i) {
     return &p->list.p[i]->pub;
 }
 
-/* Which nodes one has that could not be read, nobody knows: any. */
+/* Which nodes one has that could not be read, or whose selector makes no sense, nobody knows: any.
+ */
 static bool may_have(const struct policy *unusable, const struct node *node) {
-    return unusable->unread || !unusable->selector ||
+    return unusable->unread || !unusable->selector || selector_check(unusable->selector, NULL) ||
            selector_match(unusable->selector, node->meta.labels);
 }
 

@@ -122,8 +122,11 @@ const struct own_rule own_node_set_rules[] = {
 
 /* --- label selectors --- */
 
+/* Keys and values are judged with the whole selector: they have a sentence of their own. */
 static bool is_requirement(const void *value) {
-    return !requirement_check(value, NULL);
+    const struct requirement *r = value;
+    bool set = str_same(r->op, "In") || str_same(r->op, "NotIn");
+    return set == (list_len(r->values) > 0);
 }
 
 static bool is_selector(const void *value) {

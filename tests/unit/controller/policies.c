@@ -140,6 +140,16 @@ static void one_that_cannot_be_used_keeps_its_nodes(void **state) {
     assert_int_equal(policies_of(f, "b", &first), 1);
     assert_null(policies_unusable(f->p, cluster_node(&f->cluster, "n-b")));
     pw_put(f, f->policies,
+           "{'metadata':{'name':'a','uid':'u','generation':3},'spec':{'nodeSelector':"
+           "{'matchExpressions':[{'key':'pool','operator':'NotIn','values':['a b']}]},"
+           "'maxUnavailable':0}}");
+    policies_look(f->p);
+    assert_string_equal(names(f), "a! b");
+    assert_string_equal(policies_at(f->p, 0)->problem,
+                        "spec.nodeSelector must be a label selector with valid keys and values");
+    assert_int_equal(policies_of(f, "b", &first), 0);
+    assert_string_equal(policies_unusable(f->p, cluster_node(&f->cluster, "n-b"))->name, "a");
+    pw_put(f, f->policies,
            "{'metadata':{'name':'a','uid':'u','generation':2},'unread':'number out of range'}");
     policies_look(f->p);
     assert_string_equal(names(f), "a! b");

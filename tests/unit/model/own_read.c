@@ -150,6 +150,11 @@ static void bad_policies(void **state) {
         {"{'nodeSelector':{'matchExpressions':[{'key':'a','operator':'In'}]}}",
          "spec.nodeSelector.matchExpressions[0] is not valid: In and NotIn need values, Exists and "
          "DoesNotExist have none"},
+        {"{'nodeSelector':{'matchExpressions':[{'key':'a','operator':'Exists','values':['b']}]}}",
+         "spec.nodeSelector.matchExpressions[0] is not valid: In and NotIn need values, Exists and "
+         "DoesNotExist have none"},
+        {"{'nodeSelector':{'matchExpressions':[{'key':'a','operator':'NotIn','values':['b c']}]}}",
+         "spec.nodeSelector must be a label selector with valid keys and values"},
         {"{'nodeSelector':{'matchExpressions':[{'key':'a'}]}}",
          "spec.nodeSelector.matchExpressions[0].operator is missing"},
         {"{'nodeSelector':{'matchLabels':{'a b':'c'}}}",
