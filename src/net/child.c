@@ -41,7 +41,7 @@ struct child {
     void *arg;
     void (*on_stderr)(void *arg, const char *p, size_t len);
     pid_t pid;
-    bool own_group;
+    bool own_group, drop_stdout;
     int pidfd;
     struct event *exit_event;
     struct loop_timer *deadline;
@@ -94,6 +94,11 @@ static void child_give_up(struct child *c, int error) {
     child_kill(c);
 }
 
+/* It has printed more than anybody can use. */
+static bool is_too_much(const struct pipe_end *e) {
+    return e == &e->child->out && e->too_long && !e->child->drop_stdout;
+}
+
 /* Reads what is there; false when there will be no more. */
 static bool pipe_drain(struct pipe_end *e) {
     char chunk[CHUNK];
@@ -111,7 +116,7 @@ static bool pipe_drain(struct pipe_end *e) {
         buffer_add(e, chunk, (size_t)n);
         if (e == &c->err && c->on_stderr)
             c->on_stderr(c->arg, chunk, (size_t)n);
-        if (e == &c->out && e->too_long)
+        if (is_too_much(e))
             break;
     }
     mem_wipe(chunk, sizeof chunk);
@@ -123,7 +128,7 @@ static void on_output(evutil_socket_t fd, short what, void *arg) {
     (void)what;
     struct pipe_end *e = arg;
     bool more = pipe_drain(e);
-    bool too_long = e == &e->child->out && e->too_long;
+    bool too_long = is_too_much(e);
     if (too_long)
         child_give_up(e->child, -EFBIG);
     if (!more || too_long)
@@ -174,7 +179,7 @@ static void on_exit_event(evutil_socket_t fd, short what, void *arg) {
             pipe_drain(ends[i]);
         pipe_close(ends[i]);
     }
-    if (c->out.too_long && !c->error)
+    if (is_too_much(&c->out) && !c->error)
         c->error = -EFBIG;
     bool exited = ret == 0 && info.si_code == CLD_EXITED;
     struct child_end end = {
@@ -381,6 +386,7 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn *fn, 
         .arg = arg,
         .on_stderr = spec->on_stderr,
         .own_group = !spec->inherit_stdin,
+        .drop_stdout = spec->drop_stdout,
         .pidfd = -1,
         .out = {.child = c, .fd = -1, .max = spec->max_stdout},
         .err = {.child = c, .fd = -1, .max = spec->max_stderr},

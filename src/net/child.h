@@ -33,7 +33,8 @@ struct child_spec {
     bool inherit_stdin;  /* instead of `input`: ours */
     bool inherit_stdout; /* instead of collecting it: ours */
     bool inherit_stderr; /* the same */
-    size_t max_stdout;   /* more than this kills it (EFBIG) */
+    size_t max_stdout;   /* more than this kills it (EFBIG), unless it is dropped */
+    bool drop_stdout;    /* what is beyond is dropped, as of standard error */
     size_t max_stderr;   /* what is beyond is dropped */
     int64_t timeout;     /* microseconds, then SIGKILL; 0: none */
     /* Called as standard error comes in, for those who show it; may be NULL. It must not cancel. */

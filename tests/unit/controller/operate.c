@@ -170,10 +170,19 @@ static void a_command_that_is_killed(void **state) {
     assert_string_equal(end_of(f), "the command was ended by signal 15");
 }
 
-static void a_command_that_prints_too_much(void **state) {
+/* It is in the middle of its work. */
+static void a_command_that_prints_much_is_not_killed(void **state) {
     struct fixture *f = *state;
-    start(f, "Reboot", SHELL("head -c 1000000 /dev/zero; exit 0"));
-    assert_string_equal(end_of(f), "the command was killed: it has printed more than 65536 bytes");
+    start(f, "Reboot",
+          SHELL("head -c 1000000 /dev/zero || exit 1; head -c 1000000 /dev/zero >&2 || exit 2; "
+                "exit 3"));
+    assert_string_equal(end_of(f), "the command has ended with status 3");
+}
+
+static void a_command_that_prints_much_ends_well(void **state) {
+    struct fixture *f = *state;
+    start(f, "Reboot", SHELL("head -c 1000000 /dev/zero && exit 0; exit 1"));
+    assert_null(end_of(f));
 }
 
 static void a_program_that_is_not_there(void **state) {
@@ -360,7 +369,8 @@ int main(void) {
         REAL_TEST(what_it_says_is_made_fit_to_be_shown),
         REAL_TEST(what_it_says_is_cut),
         REAL_TEST(a_command_that_is_killed),
-        REAL_TEST(a_command_that_prints_too_much),
+        REAL_TEST(a_command_that_prints_much_is_not_killed),
+        REAL_TEST(a_command_that_prints_much_ends_well),
         REAL_TEST(a_program_that_is_not_there),
         REAL_TEST(no_command_at_all),
         REAL_TEST(one_that_runs_when_it_is_over),
