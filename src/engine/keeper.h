@@ -63,7 +63,7 @@ enum keeper_say {
     KEEPER_GO,       /* it may go now */
     KEEPER_NOTED,    /* its report is written, or there was nothing to write */
     KEEPER_FULL,     /* others hold the slots */
-    KEEPER_DRAINING, /* it has one, or is about to get one, and is being drained */
+    KEEPER_DRAINING, /* it has one and is being drained, or is about to get one */
     KEEPER_BLOCKED,  /* it has one, and waits for something that does not end by itself */
     KEEPER_UNREADY,  /* its report is written; the node is not Ready, and is released when it is */
     KEEPER_TROUBLE,  /* the API server was not to be asked in time, or the record cannot be read */

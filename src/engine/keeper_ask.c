@@ -9,6 +9,7 @@ enum {
     HELD_S = 60,     /* and of one who holds a slot: it loses that when it asks no more */
     ASKED_S = 30,    /* what could not be written by then is not: it may have been served since */
     NAMES = 3,       /* of those who hold the slots */
+    LAX_S = 10,      /* whoever leads gives a slot that is free in less */
     FRESH_MS = 1000, /* whoever leads believes the record so long after it was read */
 };
 
@@ -165,11 +166,20 @@ static bool is_in_trouble(const struct keeper *k, const struct slot *slot) {
     return h && h->problem;
 }
 
+/* There is a slot left, which it has not been given. */
+static bool say_unserved(struct keeper *k, const struct ticket *t, const struct slot_wish *wish) {
+    if (k->leads || !wish || k->now.wall - wish->since < SEC(LAX_S))
+        return reply(k, t, KEEPER_DRAINING, "a slot is free: it waits to be given it");
+    return reply(k, t, KEEPER_TROUBLE,
+                 "a slot is free, and it is not given it: no controller leads, or the one that "
+                 "leads does not come to it");
+}
+
 /* Only whoever leads knows more than that. */
 static bool say_draining(struct keeper *k, const struct ticket *t, const struct slot *slot) {
     _cleanup_str_ struct str text = STR_INIT;
     const struct drain_node *n = k->drain ? drain_node(k->drain, t->node) : NULL;
-    const struct hold *h = slot ? keeper_hold_of(k, slot->id) : NULL;
+    const struct hold *h = keeper_hold_of(k, slot->id);
     const struct drain_blocker *b = n ? keeper_blocker_of(n) : NULL;
     bool stuck = b && !blocker_row(b->code)->clears_itself;
     str_add(&text, "pods still evicting");
@@ -370,7 +380,7 @@ static bool may_go(struct keeper *k, struct ticket *t) {
         return reply(k, t, KEEPER_FULL, "the slot of its last reboot is being put back");
     if (k->refused)
         return say_trouble(k, t); /* whoever leads does not hear of it */
-    return t->hopes && keeper_has_room(k, t->node) ? say_draining(k, t, NULL) : say_full(k, t);
+    return t->hopes && keeper_has_room(k, t->node) ? say_unserved(k, t, wish) : say_full(k, t);
 }
 
 /* --- is it back? --- */

@@ -15,7 +15,9 @@ enum {
 const struct fleetlock_kind_row fleetlock_kinds[FLEETLOCK_KINDS] = {
     [FLEETLOCK_OK] = {"ok", 200, "Go on: the node may reboot, or its report was taken."},
     [FLEETLOCK_SLOTS_FULL] = {"slots_full", 0, "Other nodes hold all the slots of the policy."},
-    [FLEETLOCK_DRAINING] = {"draining", 0, "The node has a slot and still has pods to lose."},
+    [FLEETLOCK_DRAINING] = {"draining", 0,
+                            "The node has a slot and still has pods to lose, or is about to get "
+                            "one."},
     [FLEETLOCK_BLOCKED] = {"blocked", 0,
                            "A gate or a pod keeps the node from going; the value says which."},
     [FLEETLOCK_BAD_METHOD] = {"method_not_allowed", 405, "The protocol has POST alone."},

@@ -164,6 +164,26 @@ static void how_far_the_drain_is(void **state) {
     assert_string_equal(r->text, "pods still evicting");
 }
 
+/* Whoever leads is frozen: nothing is drained, and nobody says so. */
+static void a_slot_that_nobody_gives(void **state) {
+    struct kw *w = *state;
+    kw_nodes(w, "w1", NULL);
+    kw_start(w);
+    w->r[0].frozen = true;
+    const struct kw_reply *r = kw_answer(w, 1, "w1", KEEPER_MAY_GO);
+    assert_int_equal(r->say, KEEPER_DRAINING);
+    assert_string_equal(r->text, "a slot is free: it waits to be given it");
+    kw_pass(w, SEC(15));
+    r = kw_answer(w, 1, "w1", KEEPER_MAY_GO);
+    assert_int_equal(r->say, KEEPER_TROUBLE);
+    assert_string_equal(r->text,
+                        "a slot is free, and it is not given it: no controller leads, or the one "
+                        "that leads does not come to it");
+    w->r[0].frozen = false;
+    kw_pass(w, SEC(15));
+    assert_says(w, 1, "w1", KEEPER_MAY_GO, KEEPER_GO);
+}
+
 static void what_blocks_it_is_said(void **state) {
     struct kw *w = *state;
     kw_nodes(w, "w1", NULL);
@@ -507,6 +527,7 @@ int main(void) {
         KEEPER_TEST(one_that_has_rebooted_is_not_told_to_go_again),
         KEEPER_TEST(a_slot_that_nobody_asks_for_is_not_granted),
         KEEPER_TEST(how_far_the_drain_is),
+        KEEPER_TEST(a_slot_that_nobody_gives),
         KEEPER_TEST(what_blocks_it_is_said),
         KEEPER_TEST(a_cordon_that_is_refused_is_said),
         KEEPER_TEST(a_record_that_cannot_be_written_is_said),
