@@ -125,10 +125,11 @@ static bool can_be_taken_back(const struct maint_facts *f) {
     return f->cancelled && !f->by_request && (!begun || f->operation == OPERATION_DRAIN);
 }
 
-/* What somebody else has put into service again is not taken away under his feet. */
+/* What somebody else has put into service again is not taken away under his feet; nor is a slot
+ * kept for one that was to be held drained, and is not. */
 static bool lifted_before(const struct maint_facts *f) {
     bool begun = f->work != MAINT_WORK_NONE || rebooted(f);
-    return f->lifted && !begun && !f->by_request && f->operation != OPERATION_DRAIN;
+    return f->lifted && !f->by_request && (!begun || f->operation == OPERATION_DRAIN);
 }
 
 static bool same_boot(const struct maint_facts *f) {

@@ -187,8 +187,8 @@ static const struct own_field drain_fields[] = {
 
 static const char *const operation_words[] = {"Drain", "Reboot", "Shutdown", NULL};
 #define OPERATION_MEANING                                                                          \
-    "What is done to the node: Drain holds it drained until this is deleted, Reboot and Shutdown " \
-    "are carried out by the executor."
+    "What is done to the node: Drain holds it drained until this is deleted or somebody else "     \
+    "uncordons it, Reboot and Shutdown are carried out by the executor."
 
 static const struct own_field argument_item = {
     .type = OWN_STR, .meaning = "One argument.", .max = 4096};

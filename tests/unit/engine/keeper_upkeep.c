@@ -51,6 +51,26 @@ static void a_drain_whose_node_has_rebooted_can_be_deleted(void **state) {
     assert_put_back(w, "w1");
 }
 
+/* Somebody wants it in service again, and it is: nobody holds a slot for it, or drains it anew. */
+static void a_drain_whose_node_is_uncordoned_is_over(void **state) {
+    struct kw *w = *state;
+    for (unsigned again = 0; again < 2; again++) {
+        if (again) {
+            kw_done(w);
+            kw_init(w, 2);
+        }
+        start(w, "Drain");
+        until(w, "m1", "Granted");
+        if (again) /* he has turned it off and on */
+            come_back(w, "w1");
+        kw_edit(w, &kind_node, NULL, "w1", "{'spec':{'unschedulable':null}}");
+        kw_pass(w, SEC(10));
+        assert_in(w, "m1", "Failed");
+        assert_string_equal(dw_str(doc_of(w, "m1"), "status.reason"), "UncordonedByOthers");
+        assert_put_back(w, "w1");
+    }
+}
+
 /* A FleetLock client on a node that somebody else is at work on: it neither goes nor lets go. */
 static void a_node_in_other_hands_is_not_its_clients(void **state) {
     struct kw *w = *state;
@@ -819,6 +839,7 @@ int main(void) {
         KEEPER_TEST(a_reboot_from_its_beginning_to_its_end),
         KEEPER_TEST(a_drain_is_held_until_it_is_deleted),
         KEEPER_TEST(a_drain_whose_node_has_rebooted_can_be_deleted),
+        KEEPER_TEST(a_drain_whose_node_is_uncordoned_is_over),
         KEEPER_TEST(a_node_in_other_hands_is_not_its_clients),
         KEEPER_TEST(deleted_while_it_is_queued),
         KEEPER_TEST(deleted_while_it_is_drained),
