@@ -7,7 +7,7 @@
 
 enum {
     TELL_AFTER = 3,     /* seconds until a note tells of what ends by itself: most ends before */
-    RECORD_AFTER = 60,  /* the same for an Event */
+    RECORD_AFTER = 60,  /* the same for an Event; one that only somebody's help ends is told soon */
     REPEAT_AFTER = 600, /* the Event of a wait before the cordon: `status` doubts a drain that it
                            has not heard of for a quarter of an hour */
 };
@@ -187,9 +187,10 @@ static bool ripe(struct drain *d, int64_t since, int64_t seconds) {
     return d->now.mono >= due;
 }
 
-/* What nobody finds by looking at objects is known from Events alone: it is said soon. */
+/* What does not end by itself is not waited for: whoever reads Events, as `locks` does, says what
+ * others see by looking. */
 static int64_t record_after(enum blocker_code code) {
-    return code == BLOCKER_ADMISSION_DENIED ? TELL_AFTER : RECORD_AFTER;
+    return blocker_row(code)->clears_itself ? RECORD_AFTER : TELL_AFTER;
 }
 
 static void group_step(struct drain *d, struct dnode *n, struct dgroup *g) {
@@ -224,7 +225,8 @@ void drain_blockers_step(struct drain *d, struct dnode *n) {
     bool gated = n->pub.phase == DRAIN_WAITING && n->pub.gated;
     bool again = gated && n->recorded && n->pub.blocked && ripe(d, n->recorded_at, REPEAT_AFTER);
     if (n->pub.blocked &&
-        (again || (!n->recorded && ripe(d, n->blocked_at, gated ? TELL_AFTER : RECORD_AFTER)))) {
+        (again || (!n->recorded && ripe(d, n->blocked_at,
+                                        gated ? TELL_AFTER : record_after(n->pub.blocker.code))))) {
         n->recorded = true;
         n->recorded_at = d->now.mono;
         record(d, n, &n->pub.blocker);

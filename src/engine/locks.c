@@ -158,6 +158,19 @@ static const struct maintenance *maintenance_of(const struct view_of_policy *v,
                : NULL;
 }
 
+/* Its Maintenance says what its drain waits for sooner than Events do. */
+static const char *blocker_text(const struct view_of_policy *v, const struct maintenance *m,
+                                bool *stuck) {
+    bool drains = m && maint_phase_find(m->phase) == MAINT_DRAINING;
+    const struct own_blocker *b = drains ? m->blocker : NULL;
+    enum blocker_code code = b && !str_empty(b->code) ? blocker_find(b->code) : BLOCKER_CODES;
+    if (code == BLOCKER_CODES)
+        return NULL;
+    *stuck = !blocker_row(code)->clears_itself;
+    return arena_printf(v->arena, "%s%s%s: %s", b->code, str_empty(b->object) ? "" : " ",
+                        strna(b->object), strna(b->message));
+}
+
 static void taken(const struct view_of_policy *v, const struct node *node, struct lock_row *row) {
     const struct slot *slot = row->slot;
     const struct maintenance *m = maintenance_of(v, slot);
@@ -203,6 +216,8 @@ static void taken(const struct view_of_policy *v, const struct node *node, struc
         return;
     }
     const char *told = told_text(v, node, slot, &stuck);
+    if (!told)
+        told = blocker_text(v, m, &stuck);
     say(row, stuck ? LOCK_STUCK : LOCK_GOES_ON,
         arena_printf(v->arena, "is being drained%s%s", told ? ": " : "", told ? told : ""));
 }

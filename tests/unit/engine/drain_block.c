@@ -160,6 +160,26 @@ static void a_webhook_that_refuses_is_recorded_soon(void **state) {
     assert_int_equal(dw_asked(w, "create events"), before + 1);
 }
 
+/* It does not end by itself: nothing is gained by waiting. */
+static void a_budget_that_lets_none_go_is_recorded_soon(void **state) {
+    struct drain_world *w = *state;
+    w->opts.keep_record = true;
+    dw_node(w, "w0");
+    dw_pod(w, "a", "w0", "{'metadata':{'labels':{'app':'web'}}}");
+    dw_put(w, &kind_pdb,
+           "{'metadata':{'name':'web','namespace':'default','generation':1},'spec':{"
+           "'maxUnavailable':0,'selector':{'matchLabels':{'app':'web'}}},'status':{"
+           "'observedGeneration':1,'currentHealthy':1,'desiredHealthy':1,'expectedPods':1,"
+           "'disruptionsAllowed':0}}");
+    dw_start(w, "w0", NULL);
+    unsigned before = dw_asked(w, "create events");
+    dw_pass(w, MSEC(2900));
+    assert_int_equal(dw_pod_view(w, "a")->blocker.code, BLOCKER_PDB_UNSATISFIABLE);
+    assert_int_equal(dw_asked(w, "create events"), before);
+    dw_pass(w, MSEC(200));
+    assert_int_equal(dw_asked(w, "create events"), before + 1);
+}
+
 static void a_blocker_that_lasts_a_minute_is_recorded_and_so_is_its_end(void **state) {
     struct drain_world *w = *state;
     w->opts.keep_record = true;
@@ -250,6 +270,7 @@ int main(void) {
         DRAIN_TEST(the_same_reason_again_is_told_again),
         DRAIN_TEST(attempts_are_counted),
         DRAIN_TEST(a_webhook_that_refuses_is_recorded_soon),
+        DRAIN_TEST(a_budget_that_lets_none_go_is_recorded_soon),
         DRAIN_TEST(a_blocker_that_lasts_a_minute_is_recorded_and_so_is_its_end),
         DRAIN_TEST(waiting_for_room_is_not_recorded),
         DRAIN_TEST(a_node_that_waits_is_recorded_once),

@@ -289,6 +289,23 @@ static void of_one_that_is_halted(void **state) {
     end(&f);
 }
 
+/* Events come later. */
+static void of_one_whose_maintenance_says_what_blocks_it(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    node(&f, &(struct node_is){.name = "w1", .cordoned = true});
+    record(&f, "default", RECORD(OF_MAINTENANCE("taken"), ""));
+    put(&f, f.maintenances,
+        "{'metadata':{'name':'m1'},'spec':{'node':'w1','operation':'Drain'},'status':{'phase':"
+        "'Draining','blocker':{'code':'PDBUnsatisfiable','object':'shop/web','message':'it lets "
+        "none go'}}}");
+    assert_string_equal(look(&f, "w1")->why,
+                        "is being drained: PDBUnsatisfiable shop/web: it lets none go");
+    assert_int_equal(look(&f, "w1")->mood, LOCK_STUCK);
+    end(&f);
+}
+
 static void of_one_that_is_paused(void **state) {
     (void)state;
     struct fixture f;
@@ -737,6 +754,7 @@ int main(void) {
         cmocka_unit_test(nodes_that_are_gone),
         cmocka_unit_test(of_a_maintenance),
         cmocka_unit_test(of_one_that_is_halted),
+        cmocka_unit_test(of_one_whose_maintenance_says_what_blocks_it),
         cmocka_unit_test(of_one_that_is_paused),
         cmocka_unit_test(what_a_drain_waits_for),
         cmocka_unit_test(the_built_in_policy_has_one_slot),
