@@ -171,6 +171,35 @@ static const char *blocker_text(const struct view_of_policy *v, const struct mai
                         strna(b->object), strna(b->message));
 }
 
+/* Marked by the seed's manager, and not begun with by us. */
+static bool is_left_by_seed(const struct view_of_policy *v, const struct slot *slot) {
+    const struct node *node = node_of(v, slot->node);
+    return slot->state == SLOT_TAKEN && node && node->unschedulable &&
+           str_same(map_get(node->meta.annotations, SEED_MARK), SEED_REBOOTING) &&
+           !map_has(node->meta.annotations, CORDON_ANNOTATION);
+}
+
+/* Of those that were taken over from it, those that have no room yet: they go in the order of their
+ * names, when those that are begun with are back. */
+static const char *taken_over_text(const struct view_of_policy *v, const struct slot *slot) {
+    const struct slots *s = v->slots;
+    const char **names = arena_alloc(v->arena, (s->list.len + 1) * sizeof *names);
+    size_t n = 0;
+    if (!is_left_by_seed(v, slot) || !v->policy->limited)
+        return NULL;
+    for (size_t i = 0; i < s->list.len; i++) {
+        const struct slot *one = &s->list.p[i];
+        if (!streq(one->node, slot->node) &&
+            (!is_left_by_seed(v, one) || strcmp(one->node, slot->node) < 0))
+            names[n++] = one->node;
+    }
+    if (n < v->policy->limit)
+        return NULL;
+    return arena_printf(v->arena, "was cordoned by another manager, and waits to be drained: %s%s",
+                        n ? "first comes back " : "the policy lets no node out",
+                        n ? names_of(names, n, v->arena) : "");
+}
+
 static void taken(const struct view_of_policy *v, const struct node *node, struct lock_row *row) {
     const struct slot *slot = row->slot;
     const struct maintenance *m = maintenance_of(v, slot);
@@ -189,6 +218,11 @@ static void taken(const struct view_of_policy *v, const struct node *node, struc
     if (slot->wait.code && !v->stopped) {
         say(row, gate_mood(&slot->wait),
             arena_printf(v->arena, "holds a slot, and waits: %s", gate_text(v, &slot->wait)));
+        return;
+    }
+    const char *over = v->stopped ? NULL : taken_over_text(v, slot);
+    if (over) {
+        say(row, LOCK_WAITS, over);
         return;
     }
     if (!node->unschedulable || !cordon_names(node, slot->id)) {
@@ -225,7 +259,9 @@ static void taken(const struct view_of_policy *v, const struct node *node, struc
 static void drained(const struct view_of_policy *v, const struct node *node, struct lock_row *row) {
     const struct slot *slot = row->slot;
     const char *maintenance = locks_maintenance(slot->by);
-    int64_t asked = MAX_OF(slot->since, slot->asked);
+    int64_t due = MAX_OF(slot->since, slot->asked) + KEEPER_UNCLAIMED;
+    /* What it asked before it got its slot is not in the record any more. */
+    bool asked = slot->asked && slot->asked != slot->since;
     if (!streq(slot->boot, keeper_boot(node)))
         say(row, LOCK_GOES_ON, "has rebooted since it was drained: it is about to be put back");
     else if (!node->unschedulable || !cordon_names(node, slot->id))
@@ -248,9 +284,10 @@ static void drained(const struct view_of_policy *v, const struct node *node, str
     else
         say(row, LOCK_WAITS,
             arena_printf(v->arena,
-                         "is drained, and told that it may go when it asks, as it last did at %s: "
-                         "put back at %s if it does not",
-                         clock_of(v, asked), clock_of(v, asked + KEEPER_UNCLAIMED)));
+                         "is drained, and told that it may go when it asks%s%s: put back at %s if "
+                         "it does not",
+                         asked ? ", as it last did at " : "", asked ? clock_of(v, slot->asked) : "",
+                         clock_of(v, due)));
 }
 
 /* "was told at 12:03 UTC that it may go" */

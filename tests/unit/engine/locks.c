@@ -144,6 +144,13 @@ static void each_state_of_a_slot(void **state) {
          LOCK_WAITS,
          "is drained, and told that it may go when it asks, as it last did at 12:02 UTC: put back "
          "at 12:14 UTC if it does not"},
+        /* nothing is known of its questions since it got its slot */
+        {RECORD("{'id':'slot:w1','node':'w1','uid':'u-w1','operation':'Reboot','by':'fleetlock',"
+                "'state':'drained','boot':'b1','since':" T("01") ",'asked':" T("01") "}",
+                ""),
+         {.cordoned = true},
+         LOCK_WAITS,
+         "is drained, and told that it may go when it asks: put back at 12:13 UTC if it does not"},
         {RECORD("{'unsure':true," SLOT_IN("w1", "drained"), ""),
          {.cordoned = true},
          LOCK_WAITS,
@@ -303,6 +310,30 @@ static void of_one_whose_maintenance_says_what_blocks_it(void **state) {
     assert_string_equal(look(&f, "w1")->why,
                         "is being drained: PDBUnsatisfiable shop/web: it lets none go");
     assert_int_equal(look(&f, "w1")->mood, LOCK_STUCK);
+    end(&f);
+}
+
+/* More than may be out are, and one after the other is drained. */
+static void of_those_that_were_taken_over(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    static const char *const names[] = {"w1", "w2"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        _cleanup_free_ char *json =
+            xasprintf("{'metadata':{'name':'%s','uid':'u-%s','annotations':{'" SEED_MARK
+                      "':'" SEED_REBOOTING "'}},'spec':{'unschedulable':true},'status':{"
+                      "'nodeInfo':{'bootID':'b1'}}}",
+                      names[i], names[i]);
+        world_add(&f.w, &kind_node, json);
+    }
+    record(&f, "default", RECORD(SLOT("w1", "taken") "," SLOT("w2", "taken"), ""));
+    assert_string_equal(look(&f, "w1")->why, "is about to be cordoned and drained");
+    assert_string_equal(
+        look(&f, "w2")->why,
+        "was cordoned by another manager, and waits to be drained: first comes back "
+        "w1");
+    assert_int_equal(look(&f, "w2")->mood, LOCK_WAITS);
     end(&f);
 }
 
@@ -755,6 +786,7 @@ int main(void) {
         cmocka_unit_test(of_a_maintenance),
         cmocka_unit_test(of_one_that_is_halted),
         cmocka_unit_test(of_one_whose_maintenance_says_what_blocks_it),
+        cmocka_unit_test(of_those_that_were_taken_over),
         cmocka_unit_test(of_one_that_is_paused),
         cmocka_unit_test(what_a_drain_waits_for),
         cmocka_unit_test(the_built_in_policy_has_one_slot),
