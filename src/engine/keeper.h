@@ -29,6 +29,7 @@
  * it is taken back with the cordon, and only where it was ours. */
 #define AUTOSCALER_MARK "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 #define KEEPER_KEPT     "slipway.dev/scale-down-disabled"
+#define KEPT_WAS        ',' /* after the id of the holding: what AUTOSCALER_MARK said before */
 /* The simulator's (sim/fleet/machine.h): there is a machine behind that Node, and what it is told
  * to do, which it takes away when it has done it. */
 #define SIM_MACHINE "sim.slipway.dev/machine"

@@ -237,12 +237,18 @@ static int64_t forget_at(const struct keeper *k, const struct slot *slot) {
     return MAX_OF(slot->since, slot->asked) + (idle ? k->opts.unclaimed : k->opts.forget);
 }
 
+/* Whether the autoscaler was told for that holding: "ID", or "ID,WHAT IT SAID BEFORE". */
+static bool is_kept(const struct node *node, const char *id) {
+    const char *kept = map_get(node->meta.annotations, KEEPER_KEPT);
+    size_t len = strlen(id);
+    return kept && !strncmp(kept, id, len) && (!kept[len] || kept[len] == KEPT_WAS);
+}
+
 /* With a slot. */
 static void slot_facts(struct keeper *k, struct hold *h, const struct slot *slot,
                        const struct node *node, struct maint_facts *f) {
     bool named = is_named(h, node);
-    f->cordoned = named || is_marked(k, node) ||
-                  str_same(map_get(node->meta.annotations, KEEPER_KEPT), slot->id);
+    f->cordoned = named || is_marked(k, node) || is_kept(node, slot->id);
     f->lifted = named && !node->unschedulable;
     f->drain = drain_of(k, h, node, named);
     /* What was drained stays so only as long as it is cordoned, and up. */
@@ -453,24 +459,25 @@ uint64_t keeper_mark_ready(struct keeper *k, const struct node *node) {
 }
 
 /* A node that is empty for a while looks like one that nobody needs. Whoever else has told the
- * autoscaler the same keeps what it has said: only what we have set is ours to take away. */
-static void keep_from_autoscaler(const struct node *node, const char *id, struct marks *m) {
-    if (map_has(node->meta.annotations, AUTOSCALER_MARK))
+ * autoscaler the same keeps what it has said; what said something else ("false") is put back
+ * later. The text is to live as long as the marks. */
+static void keep_from_autoscaler(const struct node *node, const char *id, struct marks *m,
+                                 char **text) {
+    const char *was = map_get(node->meta.annotations, AUTOSCALER_MARK);
+    if (str_same(was, "true") || is_kept(node, id))
         return;
+    *text = was ? xasprintf("%s%c%s", id, KEPT_WAS, was) : xstrdup(id);
     mark(m, AUTOSCALER_MARK, "true");
-    mark(m, KEEPER_KEPT, id);
-}
-
-static bool is_kept(const struct node *node, const char *id) {
-    return str_same(map_get(node->meta.annotations, KEEPER_KEPT), id);
+    mark(m, KEEPER_KEPT, *text);
 }
 
 /* Somebody may have changed what we have set: then that is theirs. */
 static void give_to_autoscaler(const struct node *node, const char *id, struct marks *m) {
     if (!is_kept(node, id))
         return;
+    const char *was = strchr(map_get(node->meta.annotations, KEEPER_KEPT), KEPT_WAS);
     if (str_same(map_get(node->meta.annotations, AUTOSCALER_MARK), "true"))
-        mark(m, AUTOSCALER_MARK, NULL);
+        mark(m, AUTOSCALER_MARK, was ? was + 1 : NULL);
     mark(m, KEEPER_KEPT, NULL);
 }
 
@@ -505,7 +512,8 @@ static char *cordon_patch(struct keeper *k, struct hold *h, const struct node *n
     struct marks marks = {0};
     if (k->opts.seed_marks)
         mark(&marks, SEED_MARK, SEED_REBOOTING);
-    keep_from_autoscaler(node, h->id, &marks);
+    _cleanup_free_ char *kept = NULL;
+    keep_from_autoscaler(node, h->id, &marks, &kept);
     return with_marks(node, str_get(&patch), &marks);
 }
 
@@ -806,8 +814,10 @@ static void sweep(struct keeper *k) {
         const char *record = map_get(node->meta.annotations, CORDON_ANNOTATION);
         const char *kept = map_get(node->meta.annotations, KEEPER_KEPT);
         const struct slot *slot = slots_holder(&k->record.slots, node->meta.name);
-        if (kept && keeper_is_own_id(k, kept) && (!slot || !streq(slot->id, kept)))
-            hold_of(k, kept, node->meta.name);
+        if (kept && keeper_is_own_id(k, kept) && (!slot || !is_kept(node, slot->id))) {
+            _cleanup_free_ char *id = xstrndup(kept, (size_t)(strchrnul(kept, KEPT_WAS) - kept));
+            hold_of(k, id, node->meta.name);
+        }
         if (!record || !strstr(record, "slot:"))
             continue;
         _cleanup_arena_ struct arena arena = ARENA_INIT;

@@ -521,7 +521,8 @@ static void what_others_have_told_the_autoscaler_stays(void **state) {
     static const struct {
         const char *before, *meanwhile, *held, *after;
     } cases[] = {{"true", NULL, "true -", "true -"},
-                 {"false", NULL, "false -", "false -"},
+                 {"false", NULL, "true slot:slipway-system/default:", "false -"},
+                 {"false", "no", "no slot:slipway-system/default:", "no -"},
                  {NULL, "false", "false slot:slipway-system/default:", "false -"}};
     struct kw *w = *state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -567,6 +568,11 @@ static void what_the_autoscaler_was_told_is_not_left_behind(void **state) {
             "':'slot:other:1'}}}"); /* of another policy */
     kw_pass(w, SEC(10));
     assert_string_equal(autoscaler(w, "w2"), "true slot:other:1");
+    kw_edit(w, &kind_node, NULL, "w2",
+            "{'metadata':{'annotations':{'" AUTOSCALER_MARK "':'true','" KEEPER_KEPT
+            "':'slot:default:of-before,false'}}}");
+    kw_pass(w, SEC(10));
+    assert_string_equal(autoscaler(w, "w2"), "false -");
 }
 
 static void the_marks_of_the_seed_are_kept(void **state) {
