@@ -361,7 +361,19 @@ static bool halted(const struct view_of_policy *v, struct lock_row *row) {
     const char *name = m ? m->meta.name : "";
     if (!m || maint_phase_find(m->phase) != MAINT_HALTED)
         return false;
-    const char *said = m->blocker ? m->blocker->message : NULL;
+    const char *said = m->blocker ? m->blocker->message : NULL, *word = NULL;
+    bool heard = m->meta.deleted || (!maintenance_word(m, &word, NULL) && word);
+    if (heard) {
+        say(row, LOCK_WAITS,
+            arena_printf(v->arena,
+                         "Maintenance %s is Halted since %s (%s%s%s), and %s: that is "
+                         "heard when its node is Ready",
+                         name, clock_of(v, m->since), strna(m->phase_reason),
+                         str_empty(said) ? "" : ": ", strna(said),
+                         m->meta.deleted ? "was deleted"
+                                         : arena_printf(v->arena, "somebody has said '%s'", word)));
+        return true;
+    }
     say(row, LOCK_STUCK,
         arena_printf(v->arena,
                      "Maintenance %s is Halted since %s (%s%s%s): 'slipway retry', skip or abort "

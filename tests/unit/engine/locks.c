@@ -293,6 +293,14 @@ static void of_one_that_is_halted(void **state) {
                         "Maintenance m1 is Halted since 12:04 UTC (OperationFailed: the command "
                         "has ended with status 3): 'slipway retry', skip or abort maintenance/m1");
     assert_int_equal(look(&f, "w1")->mood, LOCK_STUCK);
+    put(&f, f.maintenances,
+        "{'metadata':{'name':'m1','annotations':{'" OWN_WORD_ANNOTATION "':'abort'}},'spec':{"
+        "'node':'w1','operation':'Upgrade'},'status':{'phase':'Halted','reason':'NotBack','since'"
+        ":" T("04") "}}");
+    assert_string_equal(look(&f, "w1")->why,
+                        "Maintenance m1 is Halted since 12:04 UTC (NotBack), and somebody has said "
+                        "'abort': that is heard when its node is Ready");
+    assert_int_equal(look(&f, "w1")->mood, LOCK_WAITS);
     end(&f);
 }
 
