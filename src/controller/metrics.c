@@ -323,12 +323,6 @@ struct metrics {
     struct family families[METRICS];
 };
 
-struct metrics *metrics_new(unsigned compat) {
-    struct metrics *m = xnew(struct metrics);
-    m->compat = compat;
-    return m;
-}
-
 unsigned metrics_compat_of(const struct metrics *m) {
     return m ? m->compat : 0;
 }
@@ -393,6 +387,19 @@ static struct series *find(struct metrics *m, enum metric which, const char *con
             return &f->list.p[i];
     }
     return push(f, row, values);
+}
+
+/* What others count is there from the beginning, as it is with them: who takes a rate misses the
+ * first one otherwise. */
+struct metrics *metrics_new(unsigned compat) {
+    struct metrics *m = xnew(struct metrics);
+    m->compat = compat;
+    for (size_t i = 0; i < METRICS; i++) {
+        const struct metric_row *row = &metric_rows[i];
+        if (row->compat != COMPAT_NONE && row->type != EXPOSE_GAUGE && !n_labels(row))
+            metrics_add(m, (enum metric)i, 0, NULL);
+    }
+    return m;
 }
 
 void metrics_add(struct metrics *m, enum metric which, double by, const char *const *values) {

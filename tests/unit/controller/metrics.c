@@ -117,6 +117,20 @@ static void names_of_others(void **state) {
     }
 }
 
+/* Before the first request. */
+static void others_count_from_nothing(void **state) {
+    (void)state;
+    struct metrics *m = metrics_new(COMPAT_AIRLOCK | COMPAT_FLEETLOCK);
+    _cleanup_str_ struct str out = STR_INIT;
+    metrics_write(m, false, &out);
+    assert_non_null(strstr(str_get(&out), "\nairlock_v1_pre_reboot_incoming_requests_total 0\n"));
+    assert_non_null(strstr(str_get(&out), "\nairlock_v1_steady_state_incoming_requests_total 0\n"));
+    assert_non_null(strstr(str_get(&out), "\nfleetlock_lock_request_count 0\n"));
+    assert_non_null(strstr(str_get(&out), "\nfleetlock_unlock_request_count 0\n"));
+    assert_null(strstr(str_get(&out), "kured"));
+    metrics_free(m);
+}
+
 static void nobody_counts(void **state) {
     (void)state;
     METRIC_ADD(NULL, METRIC_EVICTIONS, 1, "gone");
@@ -132,6 +146,7 @@ int main(void) {
         cmocka_unit_test(histograms),
         cmocka_unit_test(gauges_are_of_now),
         cmocka_unit_test(names_of_others),
+        cmocka_unit_test(others_count_from_nothing),
         cmocka_unit_test(nobody_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
