@@ -426,6 +426,9 @@ const char *policies_unclear(const struct policies *p, const struct maintenance 
         return "a policy that cannot be used has its node, or may have it";
     if (n != 1)
         return n ? "more than one policy has its node" : "no policy has its node";
+    const struct kept *own = m->policy ? find(p, m->policy) : NULL;
+    if (m->policy && (!own || own->orphan))
+        return "there is no such Policy as its spec.policy names";
     return !m->policy || streq(m->policy, owner->name) ? NULL
                                                        : "another policy than its own has its node";
 }

@@ -329,6 +329,8 @@ static void the_policy_of_its_node_sees_to_a_maintenance(void **state) {
     assert_null(policies_unclear(f->p, maintenance(f, "w1", "b")));
     assert_string_equal(policies_unclear(f->p, maintenance(f, "w1", "a")),
                         "another policy than its own has its node");
+    assert_string_equal(policies_unclear(f->p, maintenance(f, "w1", "c")),
+                        "there is no such Policy as its spec.policy names");
 }
 
 static void the_one_with_its_slot_sees_to_it_to_the_end(void **state) {
