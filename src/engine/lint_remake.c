@@ -50,7 +50,10 @@ static void look_at_node(struct linting *l, struct remake *r, const char *node, 
 
 void lint_look_at_remaking(struct linting *l) {
     const struct lint_input *in = l->in;
-    struct remake_stores stores = {.jobs = in->jobs, .accounts = in->accounts};
+    struct remake_stores stores = {.jobs = in->jobs,
+                                   .accounts = in->accounts,
+                                   .replica_sets = in->replica_sets,
+                                   .stateful_sets = in->stateful_sets};
     struct remake r = REMAKE_INIT(l->arena, remake_look, &stores);
     pods list = VEC_INIT;
     size_t n;

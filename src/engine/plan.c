@@ -479,7 +479,10 @@ static bool make_once(const struct plan_input *in, struct arena *arena, bool com
     g.timed = in->opts->timeout > 0;
     g.rules = in->opts->rules ? in->opts->rules : (g.own_rules = rules_new());
     g.durations = durations_new(in->cluster->pods);
-    struct remake_stores stores = {.jobs = in->jobs, .accounts = in->accounts};
+    struct remake_stores stores = {.jobs = in->jobs,
+                                   .accounts = in->accounts,
+                                   .replica_sets = in->cluster->replica_sets,
+                                   .stateful_sets = in->cluster->stateful_sets};
     g.remake = (struct remake)REMAKE_INIT(arena, remake_look, &stores);
     g.remake.how = in->opts->disable_eviction ? JOB_POD_DELETED : JOB_POD_EVICTED;
     remake_quotas(&g.remake, in->quotas, NULL);

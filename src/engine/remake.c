@@ -12,14 +12,18 @@
 /* --- Jobs --- */
 
 /* Somebody else's controller may do as it likes. */
+static bool is_ours(const struct job *job) {
+    return str_empty(job->managed_by) || streq(job->managed_by, OWN_CONTROLLER);
+}
+
 static const struct job *job_of(struct remake *r, const struct pod *pod) {
     const struct owner *o = meta_controller(&pod->meta);
     bool gone;
     if (!o || !str_same(o->kind, "Job") || !str_same(o->api_version, "batch/v1"))
         return NULL;
     const struct job *job = r->look(r->arg, &kind_job, pod->meta.ns, o->name, &gone);
-    bool ours = job && (str_empty(job->managed_by) || streq(job->managed_by, OWN_CONTROLLER));
-    return ours && !job->meta.deleted && !job->suspend && !job_is_over(job) ? job : NULL;
+    return job && is_ours(job) && !job->meta.deleted && !job->suspend && !job_is_over(job) ? job
+                                                                                           : NULL;
 }
 
 static struct remake_job *tally_of(struct remake *r, const struct job *job) {
@@ -92,6 +96,48 @@ static bool judge_job(struct remake *r, const struct pod *pod, struct remade *ou
                            .text = text,
                            .help = "",
                            .limit = failures > job_limit(job) ? failures : 0};
+    return true;
+}
+
+/* --- owners --- */
+
+/* Those of which it is known that they make nothing any more once they are being deleted. */
+static const struct kind *maker_kind(const struct owner *o) {
+    static const struct {
+        const char *group;
+        const struct kind *kind;
+    } rows[] = {{"apps/", &kind_replica_set}, {"apps/", &kind_stateful_set}, {"batch/", &kind_job}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (str_same(o->kind, rows[i].kind->name) &&
+            str_starts(strna(o->api_version), rows[i].group))
+            return rows[i].kind;
+    return NULL;
+}
+
+/* It waits for a finalizer, or for its pods (foreground): its controller leaves it alone. */
+static bool judge_owner(struct remake *r, const struct pod *pod, struct remade *out) {
+    const struct owner *o = meta_controller(&pod->meta);
+    const struct kind *kind = maker_kind(o);
+    bool gone;
+    const struct object *owner = kind ? r->look(r->arg, kind, pod->meta.ns, o->name, &gone) : NULL;
+    if (!owner || !owner->meta.deleted || !str_same(owner->meta.uid, o->uid) ||
+        (kind == &kind_job && !is_ours((const struct job *)owner)))
+        return false;
+    const char *finalizer =
+        list_len(owner->meta.finalizers) ? strna(owner->meta.finalizers[0]) : "";
+    *out = (struct remade){
+        .end = REMAKE_NO_OWNER,
+        .code = BLOCKER_REPLACEMENT_REFUSED,
+        .kind = kind,
+        .ns = strna(pod->meta.ns),
+        .name = strna(o->name),
+        .help = arena_printf(r->arena,
+                             "let the deletion of %s %s end; what is still wanted of it "
+                             "has to be made anew",
+                             kind->name, strna(o->name)),
+        .text = arena_printf(r->arena, "no replacement is made: its %s %s is being deleted%s%s%s",
+                             kind->name, strna(o->name), *finalizer ? " (finalizer " : "",
+                             finalizer, *finalizer ? ")" : "")};
     return true;
 }
 
@@ -215,7 +261,8 @@ bool remake_judge(struct remake *r, const struct pod *pod, struct remade *out) {
     *out = (struct remade){.end = REMAKE_WELL};
     if (!meta_controller(&pod->meta) || pod->meta.deleted || pod_finished(pod))
         return false; /* nobody makes it again, or somebody does already */
-    return judge_job(r, pod, out) || judge_account(r, pod, out) || judge_quotas(r, pod, out);
+    return judge_owner(r, pod, out) || judge_job(r, pod, out) || judge_account(r, pod, out) ||
+           judge_quotas(r, pod, out);
 }
 
 void remake_again(struct remake *r) {
@@ -232,7 +279,10 @@ void remake_done(struct remake *r) {
 const void *remake_look(void *stores, const struct kind *kind, const char *ns, const char *name,
                         bool *gone) {
     const struct remake_stores *s = stores;
-    const struct store *store = kind == &kind_job ? s->jobs : s->accounts;
+    const struct store *store = kind == &kind_job            ? s->jobs
+                                : kind == &kind_replica_set  ? s->replica_sets
+                                : kind == &kind_stateful_set ? s->stateful_sets
+                                                             : s->accounts;
     const void *obj = store ? store_get(store, ns, name) : NULL;
     *gone = store && !obj;
     return obj;

@@ -1,6 +1,6 @@
 /* Whether what is evicted is made again, apart from room: an eviction may be the failure that is
- * one too many for a Job, and the API server refuses a replacement that a quota has no place for,
- * or whose ServiceAccount is gone.
+ * one too many for a Job, an owner that is being deleted makes nothing any more, and the API server
+ * refuses a replacement that a quota has no place for, or whose ServiceAccount is gone.
  *
  *     struct remake r = REMAKE_INIT(&arena, look, arg);
  *     remake_quotas(&r, quotas);
@@ -21,6 +21,7 @@
 enum remake_end {
     REMAKE_WELL,
     REMAKE_JOB_FAILS,  /* and with it all that it was to do */
+    REMAKE_NO_OWNER,   /* its owner is being deleted, and makes nothing any more */
     REMAKE_NO_ACCOUNT, /* the replacement is refused: its ServiceAccount is gone */
     REMAKE_NO_QUOTA,   /* the replacement is refused: more is in use than a quota allows */
 };
@@ -29,7 +30,7 @@ struct remade {
     enum remake_end end;
     /* Of all but REMAKE_WELL: */
     enum blocker_code code;
-    const struct kind *kind; /* of the Job, the quota or the account */
+    const struct kind *kind; /* of the owner, the quota or the account */
     const char *ns, *name;   /* of it */
     const char *text;        /* a sentence about the pod, without full stop */
     const char *help;        /* what to do about it, in few words; "": as the code's hint says */
@@ -77,7 +78,7 @@ void remake_done(struct remake *r);
 
 /* A look into these stores; NULL: not known. */
 struct remake_stores {
-    const struct store *jobs, *accounts;
+    const struct store *jobs, *accounts, *replica_sets, *stateful_sets;
 };
 const void *remake_look(void *stores, const struct kind *kind, const char *ns, const char *name,
                         bool *gone);

@@ -341,6 +341,13 @@ void remedy_unmade(struct arena *arena, const struct remade *remade, struct reme
     case REMAKE_JOB_FAILS:
         add_job(arena, remade, out);
         break;
+    case REMAKE_NO_OWNER:
+        add(out, WHY_RISK_NONE, "find out what its deletion waits for: its pods may go with it",
+            arena_printf(arena, "kubectl -n %s get %s %s -o yaml", ns, remade->kind->resource,
+                         name),
+            "");
+        add(out, WHY_RISK_NONE, "make what is still wanted of it anew, with another name", "", "");
+        break;
     case REMAKE_NO_ACCOUNT:
         add(out, WHY_RISK_LOW, "make the ServiceAccount again",
             arena_printf(arena, "kubectl -n %s create serviceaccount %s", ns, name),

@@ -136,6 +136,34 @@ class Kinds(Case):
         self.assertEqual(sorted(verdicts), ["goes", "unsure"])
 
 
+class Deleted(Case):
+    def test_an_owner_that_is_being_deleted_makes_none(self) -> None:
+        web = workload("ReplicaSet", "web")
+        web["metadata"]["finalizers"] = ["example.com/keep"]
+        self.begin(web, budget("web"))
+        path = "/apis/apps/v1/namespaces/default/replicasets/web"
+        self.until(lambda: self.sim.client.get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/web")["status"].get(
+            "disruptionsAllowed") == 1, "a budget that allows one")
+        code, answer = self.sim.client.call("DELETE", path, {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"})
+        self.assertEqual(code, 200, answer)
+        self.assertIn("deletionTimestamp", self.sim.client.get(path)["metadata"])
+        words = "no replacement is made: its ReplicaSet web is being deleted (finalizer example.com/keep)"
+        (pod,) = self.document("plan w1")["nodes"][0]["pods"]
+        self.assertEqual((pod["verdict"], pod["blocker"]["code"], pod["blocker"]["message"]), ("homeless", "ReplacementRefused", words))
+        self.assertIn("let the deletion of ReplicaSet web end", pod["blocker"]["help"])
+        self.assertNotIn("to", pod)
+        verdicts = [p["verdict"] for n in self.document("plan w1 w2")["nodes"] for p in n["pods"]]
+        self.assertEqual(sorted(verdicts), ["homeless", "never"])
+        for line in ("why w1", "why w1 --room"):
+            why = self.document(line)
+            self.assertIn(words, [x["message"] for x in why["links"] if x.get("code") == "ReplacementRefused"])
+        self.assertIn(words, json.dumps(self.document("doctor")))
+        self.assertEqual(self.slipway("drain w1 --timeout 60s").code, DONE)
+        drain = self.slipway("drain w2 --timeout 5s")
+        self.assertNotEqual(drain.code, DONE, drain)
+        self.assertIn("PDBNoBudget", drain.out + drain.err)
+
+
 class Waiting(Case):
     def test_who_waits_already_takes_the_place(self) -> None:
         """A pod that one of the node keeps out comes in when that goes, and then there is no room for the other's replacement."""

@@ -20,7 +20,10 @@ struct desk {
 static int begin(void **state) {
     struct desk *d = xnew(struct desk);
     site_init(&d->s);
-    d->stores = (struct remake_stores){.jobs = d->s.jobs, .accounts = d->s.accounts};
+    d->stores = (struct remake_stores){.jobs = d->s.jobs,
+                                       .accounts = d->s.accounts,
+                                       .replica_sets = d->s.replica_sets,
+                                       .stateful_sets = d->s.stateful_sets};
     d->r = (struct remake)REMAKE_INIT(&d->s.arena, remake_look, &d->stores);
     *state = d;
     return 0;
@@ -127,6 +130,40 @@ static void jobs_that_nothing_is_said_of(void **state) {
     expect(d, "gone-1", "");
 }
 
+#define DELETED(name, uid, more)                                                                   \
+    "{'metadata':{'namespace':'x','name':'" name "','uid':'" uid                                   \
+    "','deletionTimestamp':'2026-11-15T07:00:00Z','finalizers':['" more "']}}"
+
+/* Whatever its deletion waits for: its controller makes nothing for it any more. */
+static void an_owner_that_is_being_deleted(void **state) {
+    struct desk *d = *state;
+    site_put(&d->s, &kind_replica_set, DELETED("web-1", "u", "example.com/keep"));
+    site_put(&d->s, &kind_stateful_set, DELETED("db", "uid-db", "foregroundDeletion"));
+    site_put(&d->s, &kind_stateful_set, DELETED("new", "uid-other", "foregroundDeletion"));
+    site_put(&d->s, &kind_job, DELETED("j", "j-j", "foregroundDeletion"));
+    site_pod(&d->s, "a", "w1", "a", RS, true, "");
+    site_pod(&d->s, "b", "w1", "a", SITE_OWNER("StatefulSet", "db"), true, "");
+    site_pod(&d->s, "c", "w1", "a", JOB("j"), true, "");
+    site_pod(&d->s, "other", "w1", "a", SITE_OWNER("StatefulSet", "new"), true, "");
+    site_pod(&d->s, "foreign", "w1", "a",
+             SITE_OWNER_OF("apps.kruise.io/v1beta1", "StatefulSet", "db"), true, "");
+    expect(d, "a",
+           "no replacement is made: its ReplicaSet web-1 is being deleted (finalizer "
+           "example.com/keep)");
+    assert_int_equal(d->out.code, BLOCKER_REPLACEMENT_REFUSED);
+    assert_string_equal(d->out.name, "web-1");
+    assert_non_null(strstr(d->out.help, "let the deletion of ReplicaSet web-1 end"));
+    expect(d, "b",
+           "no replacement is made: its StatefulSet db is being deleted (finalizer "
+           "foregroundDeletion)");
+    expect(d, "c",
+           "no replacement is made: its Job j is being deleted (finalizer foregroundDeletion)");
+    expect(d, "other", "");   /* one of its name is not its own */
+    expect(d, "foreign", ""); /* nor is one of another group */
+    d->stores.replica_sets = NULL;
+    expect(d, "a", "");
+}
+
 static void an_account_that_is_gone(void **state) {
     struct desk *d = *state;
     site_put(&d->s, &kind_service_account, "{'metadata':{'namespace':'x','name':'there'}}");
@@ -204,10 +241,15 @@ static void what_a_pod_asks_for_counts(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(one_failure_too_many),    TEST(what_the_policy_says),
-        TEST(an_index_of_its_own),     TEST(jobs_that_nothing_is_said_of),
-        TEST(an_account_that_is_gone), TEST(a_quota_below_its_use),
-        TEST(quotas_that_keep_nobody), TEST(what_a_pod_asks_for_counts),
+        TEST(one_failure_too_many),
+        TEST(what_the_policy_says),
+        TEST(an_index_of_its_own),
+        TEST(jobs_that_nothing_is_said_of),
+        TEST(an_owner_that_is_being_deleted),
+        TEST(an_account_that_is_gone),
+        TEST(a_quota_below_its_use),
+        TEST(quotas_that_keep_nobody),
+        TEST(what_a_pod_asks_for_counts),
     };
     return cmocka_run_group_tests_name("remake", tests, NULL, NULL);
 }
