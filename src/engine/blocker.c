@@ -142,9 +142,11 @@ static const struct blocker_row rows[] = {
          "so, and evicts the pod"},
     [BLOCKER_REPLACEMENT_REFUSED] =
         {"ReplacementRefused", SEVERITY_WARN, false,
-         "no replacement of the pod can be made: a ResourceQuota is below what is in use, its "
-         "ServiceAccount is gone, or its owner is being deleted",
-         "raise the quota or use less of it, make the ServiceAccount again, or make anew what the "
+         "no replacement of the pod can be made: a ResourceQuota is below what is in use, or "
+         "demands requests or limits that it does not set, its ServiceAccount is gone, or its "
+         "owner is being deleted",
+         "raise the quota or use less of it, set what it demands, make the ServiceAccount again, "
+         "or make anew what the "
          "owner was for",
          "the replacement can be made. A drain does not wait for it"},
     [BLOCKER_OTHER_SCHEDULER] =

@@ -8,6 +8,9 @@
 #include "model/quantity.h"
 
 #define OWN_CONTROLLER "kubernetes.io/job-controller"
+/* How resources of a quota begin. */
+#define REQUESTS "requests."
+#define LIMITS   "limits."
 
 /* --- Jobs --- */
 
@@ -164,6 +167,17 @@ static bool judge_account(struct remake *r, const struct pod *pod, struct remade
 
 /* --- quotas --- */
 
+/* What each container has to set once a quota counts it (validationSet of the API server's
+ * pkg/quota/v1/evaluator/core/pods.go). */
+static bool is_demand(const char *resource) {
+    static const char *const names[] = {"cpu",           "memory",       "limits.cpu",
+                                        "limits.memory", "requests.cpu", "requests.memory"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_same(resource, names[i]))
+            return true;
+    return false;
+}
+
 /* The controller counts a pod until it is gone, so that a quota which is just used up lets the
  * replacement in a moment later. Only one that is below its use (somebody has lowered it) does not:
  * what the pod gives back is not its replacement's. A quota for some pods only is not judged. */
@@ -177,6 +191,8 @@ void remake_quotas(struct remake *r, const struct store *quotas, const char *ns)
         if (list_len(q->scopes) || q->selector || (ns && !str_same(q->meta.ns, ns)))
             continue;
         for (size_t k = 0; k < list_len(q->hard); k++) {
+            if (is_demand(q->hard[k].key))
+                *vec_push(&r->demands) = (struct remake_demand){q, q->hard[k].key};
             int64_t used = map_qty(q->used, strna(q->hard[k].key));
             if (used > q->hard[k].milli)
                 *vec_push(&r->excess) = (struct remake_excess){
@@ -211,16 +227,72 @@ static int64_t requests_of(const struct pod_spec *spec, const char *name) {
 
 /* What the pod uses of a quota's resource, in thousandths. */
 static int64_t share_of(const struct pod *pod, const char *resource) {
-    static const char requests[] = "requests.", limits[] = "limits.";
     if (streq(resource, "pods") || streq(resource, "count/pods"))
         return 1000;
     if (!pod->spec)
         return 0;
-    if (str_starts(resource, limits))
-        return limits_of(pod->spec, resource + strlen(limits));
-    if (str_starts(resource, requests))
-        return requests_of(pod->spec, resource + strlen(requests));
+    if (str_starts(resource, LIMITS))
+        return limits_of(pod->spec, resource + strlen(LIMITS));
+    if (str_starts(resource, REQUESTS))
+        return requests_of(pod->spec, resource + strlen(REQUESTS));
     return requests_of(pod->spec, resource);
+}
+
+static bool has_qty(const struct pair_qty *list, const char *name) {
+    for (size_t i = 0; i < list_len(list); i++)
+        if (str_same(list[i].key, name))
+            return true;
+    return false;
+}
+
+/* A limit without a request is its request, too. */
+static bool sets(const struct container *c, const char *resource) {
+    bool limit = str_starts(resource, LIMITS);
+    const char *name = limit                            ? resource + strlen(LIMITS)
+                       : str_starts(resource, REQUESTS) ? resource + strlen(REQUESTS)
+                                                        : resource;
+    return has_qty(c->resources.limits, name) || (!limit && has_qty(c->resources.requests, name));
+}
+
+static const struct container *without(const struct container *list, const char *resource) {
+    for (size_t i = 0; i < list_len(list); i++)
+        if (!sets(&list[i], resource))
+            return &list[i];
+    return NULL;
+}
+
+/* Where the pod as a whole says what it needs nothing is demanded of its containers. */
+static const struct container *lacking(const struct pod_spec *spec, const char *resource) {
+    const struct resources *whole = spec->resources;
+    if (whole && (list_len(whole->requests) || list_len(whole->limits)))
+        return NULL;
+    const struct container *c = without(spec->containers, resource);
+    return c ? c : without(spec->init_containers, resource);
+}
+
+/* The pod was made before the quota was, or before that counted this. */
+static bool judge_demands(struct remake *r, const struct pod *pod, struct remade *out) {
+    for (size_t i = 0; i < r->demands.len && pod->spec; i++) {
+        const struct remake_demand *d = &r->demands.p[i];
+        const struct container *c =
+            str_same(d->quota->meta.ns, pod->meta.ns) ? lacking(pod->spec, d->resource) : NULL;
+        if (!c)
+            continue;
+        *out = (struct remade){
+            .end = REMAKE_NO_AMOUNT,
+            .code = BLOCKER_REPLACEMENT_REFUSED,
+            .kind = &kind_resource_quota,
+            .ns = strna(pod->meta.ns),
+            .name = strna(d->quota->meta.name),
+            .resource = d->resource,
+            .help = arena_printf(r->arena, "set %s in the template of its owner", d->resource),
+            .text = arena_printf(r->arena,
+                                 "no replacement can be made, unless a LimitRange adds it: "
+                                 "ResourceQuota %s demands %s, which container %s does not set",
+                                 strna(d->quota->meta.name), d->resource, strna(c->name))};
+        return true;
+    }
+    return false;
 }
 
 static bool judge_quotas(struct remake *r, const struct pod *pod, struct remade *out) {
@@ -262,7 +334,7 @@ bool remake_judge(struct remake *r, const struct pod *pod, struct remade *out) {
     if (!meta_controller(&pod->meta) || pod->meta.deleted || pod_finished(pod))
         return false; /* nobody makes it again, or somebody does already */
     return judge_owner(r, pod, out) || judge_job(r, pod, out) || judge_account(r, pod, out) ||
-           judge_quotas(r, pod, out);
+           judge_demands(r, pod, out) || judge_quotas(r, pod, out);
 }
 
 void remake_again(struct remake *r) {
@@ -274,6 +346,7 @@ void remake_again(struct remake *r) {
 void remake_done(struct remake *r) {
     vec_done(&r->jobs);
     vec_done(&r->excess);
+    vec_done(&r->demands);
 }
 
 const void *remake_look(void *stores, const struct kind *kind, const char *ns, const char *name,

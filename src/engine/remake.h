@@ -1,6 +1,7 @@
 /* Whether what is evicted is made again, apart from room: an eviction may be the failure that is
  * one too many for a Job, an owner that is being deleted makes nothing any more, and the API server
- * refuses a replacement that a quota has no place for, or whose ServiceAccount is gone.
+ * refuses a replacement that a quota has no place for, that does not set what a quota demands, or
+ * whose ServiceAccount is gone.
  *
  *     struct remake r = REMAKE_INIT(&arena, look, arg);
  *     remake_quotas(&r, quotas);
@@ -24,6 +25,7 @@ enum remake_end {
     REMAKE_NO_OWNER,   /* its owner is being deleted, and makes nothing any more */
     REMAKE_NO_ACCOUNT, /* the replacement is refused: its ServiceAccount is gone */
     REMAKE_NO_QUOTA,   /* the replacement is refused: more is in use than a quota allows */
+    REMAKE_NO_AMOUNT,  /* the replacement is refused: it does not set what a quota demands */
 };
 
 struct remade {
@@ -57,6 +59,12 @@ struct remake_excess {
     int64_t given_back; /* by pods that are not made again */
 };
 
+/* What each container must set because a quota counts it. */
+struct remake_demand {
+    const struct resource_quota *quota;
+    const char *resource;
+};
+
 struct remake {
     struct arena *arena;
     remake_look_fn *look;
@@ -64,11 +72,12 @@ struct remake {
     enum job_end how; /* pods are evicted, or deleted */
     VEC(struct remake_job) jobs;
     VEC(struct remake_excess) excess;
+    VEC(struct remake_demand) demands;
 };
 #define REMAKE_INIT(arena_, look_, arg_)                                                           \
     { .arena = (arena_), .look = (look_), .arg = (arg_), .how = JOB_POD_EVICTED }
 
-/* Adds those of the store, or of one namespace of it, that are below their use. */
+/* Adds those of the store, or of one namespace of it, that refuse replacements. */
 void remake_quotas(struct remake *r, const struct store *quotas, const char *ns);
 /* True when it is not REMAKE_WELL. */
 bool remake_judge(struct remake *r, const struct pod *pod, struct remade *out);

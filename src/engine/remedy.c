@@ -361,6 +361,14 @@ void remedy_unmade(struct arena *arena, const struct remade *remade, struct reme
                          ns, name, remade->resource, quantity_format(remade->used, used)),
             "whoever lowered it wanted less");
         break;
+    case REMAKE_NO_AMOUNT:
+        add(out, WHY_RISK_LOW,
+            arena_printf(arena, "set %s in the template of its owner", remade->resource), "",
+            "its pods are made anew");
+        add(out, WHY_RISK_LOW, "let a LimitRange give it to containers that do not set it",
+            arena_printf(arena, "kubectl -n %s get limitranges -o yaml", ns),
+            "all pods that are made in the namespace get it");
+        break;
     case REMAKE_WELL:
         break;
     }

@@ -207,8 +207,8 @@ static void quotas_that_keep_nobody(void **state) {
     struct desk *d = *state;
     quota(d, "used-up", "'pods':'3'", "'pods':'3'", "");
     quota(d, "some", "'pods':'1'", "'pods':'3'", ",'scopes':['BestEffort']");
-    quota(d, "memory", "'limits.memory':'1Gi','requests.storage':'1'",
-          "'limits.memory':'2Gi','requests.storage':'9'", "");
+    quota(d, "disk", "'limits.ephemeral-storage':'1Gi','requests.storage':'1'",
+          "'limits.ephemeral-storage':'2Gi','requests.storage':'9'", "");
     site_put(&d->s, &kind_resource_quota,
              "{'metadata':{'namespace':'y','name':'far'},'spec':{'hard':{'pods':'0'}},'status':{"
              "'used':{'pods':'1'}}}");
@@ -224,11 +224,13 @@ static void what_a_pod_asks_for_counts(void **state) {
     site_put(&d->s, &kind_pod,
              "{'metadata':{'namespace':'x','name':'a'" RS
              "},'spec':{'nodeName':'w1','containers':[{"
-             "'name':'c','resources':{'requests':{'cpu':'250m'}}}]},'status':{'phase':'Running'}}");
+             "'name':'c','resources':{'requests':{'cpu':'250m'},'limits':{'memory':'0'}}}]},'"
+             "status':{'phase':'Running'}}");
     site_put(&d->s, &kind_pod,
              "{'metadata':{'namespace':'x','name':'b'" RS
              "},'spec':{'nodeName':'w1','containers':[{"
-             "'name':'c','resources':{'limits':{'memory':'1Gi'}}}]},'status':{'phase':'Running'}}");
+             "'name':'c','resources':{'requests':{'cpu':'0'},'limits':{'memory':'1Gi'}}}]},'status'"
+             ":{'phase':'Running'}}");
     remake_quotas(&d->r, d->s.quotas, "x");
     expect(
         d, "a",
@@ -236,6 +238,46 @@ static void what_a_pod_asks_for_counts(void **state) {
     expect(d, "b",
            "no replacement can be made: ResourceQuota limits allows 1073741824 limits.memory, and "
            "2147483648 are used");
+}
+
+static void pod_with(struct desk *d, const char *name, const char *spec) {
+    site_put(&d->s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'%s'" RS
+             "},'spec':{'nodeName':'w1',%s},'status':{'phase':'Running'}}",
+             name, spec);
+}
+
+/* A quota that counts cpu or memory lets in only what says of each container how much it is. */
+static void what_a_quota_demands(void **state) {
+    struct desk *d = *state;
+    quota(d, "q", "'limits.cpu':'9','requests.memory':'9Gi','requests.ephemeral-storage':'9Gi'",
+          "'limits.cpu':'1','requests.memory':'1Gi'", "");
+    quota(d, "some", "'limits.memory':'9'", "", ",'scopes':['NotTerminating']");
+    pod_with(d, "bare", "'containers':[{'name':'c'}]");
+    pod_with(
+        d, "half",
+        "'containers':[{'name':'c','resources':{'limits':{'cpu':'1'},'requests':{'cpu':'1'}}}]");
+    pod_with(d, "init",
+             "'containers':[{'name':'c','resources':{'limits':{'cpu':'1','memory':'1'}}}],"
+             "'initContainers':[{'name':'i','resources':{'requests':{'cpu':'1','memory':'1'}}}]");
+    pod_with(d, "well",
+             "'containers':[{'name':'c','resources':{'limits':{'cpu':'0','memory':'1'}}}]");
+    pod_with(d, "whole", "'resources':{'limits':{'cpu':'1'}},'containers':[{'name':'c'}]");
+    expect(d, "bare", "");
+    remake_quotas(&d->r, d->s.quotas, NULL);
+    expect(d, "bare",
+           "no replacement can be made, unless a LimitRange adds it: ResourceQuota q demands "
+           "limits.cpu, which container c does not set");
+    assert_int_equal(d->out.code, BLOCKER_REPLACEMENT_REFUSED);
+    assert_string_equal(d->out.help, "set limits.cpu in the template of its owner");
+    expect(d, "half",
+           "no replacement can be made, unless a LimitRange adds it: ResourceQuota q demands "
+           "requests.memory, which container c does not set");
+    expect(d, "init",
+           "no replacement can be made, unless a LimitRange adds it: ResourceQuota q demands "
+           "limits.cpu, which container i does not set");
+    expect(d, "well", "");
+    expect(d, "whole", "");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -250,6 +292,7 @@ int main(void) {
         TEST(a_quota_below_its_use),
         TEST(quotas_that_keep_nobody),
         TEST(what_a_pod_asks_for_counts),
+        TEST(what_a_quota_demands),
     };
     return cmocka_run_group_tests_name("remake", tests, NULL, NULL);
 }
