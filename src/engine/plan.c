@@ -186,7 +186,9 @@ static void judge_remake(struct planning *g, struct ppod *p) {
     p->doubt = moveout_beyond(p->pod);
     if (!p->doubt && p->back != BACK_NEVER)
         p->doubt = maker_doubt(g->arena, p->pod, &maker);
-    if (!remake_judge(&g->remake, p->pod, &remade))
+    /* A rule that deletes it in the end does not wait for its second replica. */
+    bool second = p->surges && p->delete_at < 0;
+    if (!(second ? remake_judge_second : remake_judge)(&g->remake, p->pod, &remade))
         return;
     struct remade *kept = arena_new(g->arena, struct remade);
     *kept = remade;
@@ -485,6 +487,7 @@ static bool make_once(const struct plan_input *in, struct arena *arena, bool com
                                    .stateful_sets = in->cluster->stateful_sets};
     g.remake = (struct remake)REMAKE_INIT(arena, remake_look, &stores);
     g.remake.how = in->opts->disable_eviction ? JOB_POD_DELETED : JOB_POD_EVICTED;
+    g.remake.keep_all = in->opts->surge;
     remake_quotas(&g.remake, in->quotas, NULL);
     budget_owners_init(&g.budget_owners, in->cluster->pdbs, budget_look_cluster, in->cluster);
     htab_init(&g.by_name, &node_ops);

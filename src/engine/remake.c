@@ -1,6 +1,8 @@
 /* Whether what is evicted is made again, apart from room. */
 #include "engine/remake.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/fit_internal.h"
@@ -194,9 +196,12 @@ void remake_quotas(struct remake *r, const struct store *quotas, const char *ns)
             if (is_demand(q->hard[k].key))
                 *vec_push(&r->demands) = (struct remake_demand){q, q->hard[k].key};
             int64_t used = map_qty(q->used, strna(q->hard[k].key));
-            if (used > q->hard[k].milli)
-                *vec_push(&r->excess) = (struct remake_excess){
-                    .quota = q, .resource = q->hard[k].key, .hard = q->hard[k].milli, .used = used};
+            struct remake_excess e = {
+                .quota = q, .resource = q->hard[k].key, .hard = q->hard[k].milli, .used = used};
+            if (used > e.hard)
+                *vec_push(&r->excess) = e;
+            else if (r->keep_all)
+                *vec_push(&r->rest) = e;
         }
     }
 }
@@ -270,12 +275,26 @@ static const struct container *lacking(const struct pod_spec *spec, const char *
     return c ? c : without(spec->init_containers, resource);
 }
 
+/* They are sorted by namespace: a cluster may have thousands. */
+static size_t first_demand(const struct remake *r, const char *ns) {
+    size_t low = 0, high = r->demands.len;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (strcmp(strna(r->demands.p[mid].quota->meta.ns), strna(ns)) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* The pod was made before the quota was, or before that counted this. */
 static bool judge_demands(struct remake *r, const struct pod *pod, struct remade *out) {
-    for (size_t i = 0; i < r->demands.len && pod->spec; i++) {
+    for (size_t i = first_demand(r, pod->meta.ns); i < r->demands.len && pod->spec; i++) {
         const struct remake_demand *d = &r->demands.p[i];
-        const struct container *c =
-            str_same(d->quota->meta.ns, pod->meta.ns) ? lacking(pod->spec, d->resource) : NULL;
+        if (!str_same(d->quota->meta.ns, pod->meta.ns))
+            break;
+        const struct container *c = lacking(pod->spec, d->resource);
         if (!c)
             continue;
         *out = (struct remade){
@@ -327,14 +346,62 @@ static bool judge_quotas(struct remake *r, const struct pod *pod, struct remade 
     return refused;
 }
 
+/* A second one beside the pod, which gives nothing back before that is there. */
+static bool judge_second(struct remake *r, const struct pod *pod, const struct remake_excess *e,
+                         struct remade *out) {
+    char hard[QUANTITY_LEN], used[QUANTITY_LEN], more[QUANTITY_LEN];
+    int64_t share = str_same(e->quota->meta.ns, pod->meta.ns) ? share_of(pod, e->resource) : 0;
+    if (!share || e->used - e->given_back + share <= e->hard)
+        return false;
+    *out = (struct remade){
+        .end = REMAKE_NO_QUOTA,
+        .code = BLOCKER_REPLACEMENT_REFUSED,
+        .kind = &kind_resource_quota,
+        .ns = strna(pod->meta.ns),
+        .name = strna(e->quota->meta.name),
+        .resource = e->resource,
+        .used = e->used + share,
+        .help =
+            arena_printf(r->arena, "raise ResourceQuota %s, use less of it, or do without --surge",
+                         strna(e->quota->meta.name)),
+        .text = arena_printf(r->arena,
+                             "ResourceQuota %s allows %s %s, %s %s used, and it takes %s more",
+                             strna(e->quota->meta.name), quantity_format(e->hard, hard),
+                             e->resource, quantity_format(e->used, used),
+                             e->used == 1000 ? "is" : "are", quantity_format(share, more))};
+    return true;
+}
+
+static bool judge_seconds(struct remake *r, const struct pod *pod, struct remade *out) {
+    for (size_t i = 0; i < r->excess.len; i++)
+        if (judge_second(r, pod, &r->excess.p[i], out))
+            return true;
+    for (size_t i = 0; i < r->rest.len; i++)
+        if (judge_second(r, pod, &r->rest.p[i], out))
+            return true;
+    return false;
+}
+
 /* --- all of it --- */
+
+/* Else nobody makes it again, or somebody does already. */
+static bool is_made(const struct pod *pod) {
+    return meta_controller(&pod->meta) && !pod->meta.deleted && !pod_finished(pod);
+}
+
+static bool judge_but_quotas(struct remake *r, const struct pod *pod, struct remade *out) {
+    return judge_owner(r, pod, out) || judge_job(r, pod, out) || judge_account(r, pod, out) ||
+           judge_demands(r, pod, out);
+}
 
 bool remake_judge(struct remake *r, const struct pod *pod, struct remade *out) {
     *out = (struct remade){.end = REMAKE_WELL};
-    if (!meta_controller(&pod->meta) || pod->meta.deleted || pod_finished(pod))
-        return false; /* nobody makes it again, or somebody does already */
-    return judge_owner(r, pod, out) || judge_job(r, pod, out) || judge_account(r, pod, out) ||
-           judge_demands(r, pod, out) || judge_quotas(r, pod, out);
+    return is_made(pod) && (judge_but_quotas(r, pod, out) || judge_quotas(r, pod, out));
+}
+
+bool remake_judge_second(struct remake *r, const struct pod *pod, struct remade *out) {
+    *out = (struct remade){.end = REMAKE_WELL};
+    return is_made(pod) && (judge_but_quotas(r, pod, out) || judge_seconds(r, pod, out));
 }
 
 void remake_again(struct remake *r) {
@@ -346,6 +413,7 @@ void remake_again(struct remake *r) {
 void remake_done(struct remake *r) {
     vec_done(&r->jobs);
     vec_done(&r->excess);
+    vec_done(&r->rest);
     vec_done(&r->demands);
 }
 

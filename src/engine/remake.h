@@ -71,16 +71,20 @@ struct remake {
     void *arg;
     enum job_end how; /* pods are evicted, or deleted */
     VEC(struct remake_job) jobs;
+    bool keep_all; /* for remake_judge_second(): also quotas that have something left */
     VEC(struct remake_excess) excess;
+    VEC(struct remake_excess) rest; /* with keep_all: what is not used beyond its quota */
     VEC(struct remake_demand) demands;
 };
 #define REMAKE_INIT(arena_, look_, arg_)                                                           \
     { .arena = (arena_), .look = (look_), .arg = (arg_), .how = JOB_POD_EVICTED }
 
-/* Adds those of the store, or of one namespace of it, that refuse replacements. */
+/* Adds those of the store, or of one namespace of it, that refuse replacements. Once. */
 void remake_quotas(struct remake *r, const struct store *quotas, const char *ns);
 /* True when it is not REMAKE_WELL. */
 bool remake_judge(struct remake *r, const struct pod *pod, struct remade *out);
+/* The same of one that goes only when its replacement is there (--surge): both are counted. */
+bool remake_judge_second(struct remake *r, const struct pod *pod, struct remade *out);
 /* Forgets the pods that went: those that come next go by themselves. */
 void remake_again(struct remake *r);
 void remake_done(struct remake *r);

@@ -133,7 +133,8 @@ static inline void budget_of(struct plan_site *f, const char *name, const char *
            name, name, label, allowed, healthy, desired, expected);
 }
 
-/* A Namespace, a PersistentVolume, a PersistentVolumeClaim, a StorageClass, a CSINode. */
+/* A Namespace, a PersistentVolume, a PersistentVolumeClaim, a StorageClass, a CSINode, a Job, a
+ * ResourceQuota. */
 static inline void add(struct plan_site *f, const struct kind *kind, const char *json) {
     _cleanup_free_ char *text = xstrdup(json);
     for (char *c = text; *c; c++)
@@ -141,11 +142,13 @@ static inline void add(struct plan_site *f, const struct kind *kind, const char 
             *c = '"';
     json_t *doc = json_loads(text, 0, NULL);
     assert_non_null(doc);
-    store_put(kind == &kind_pv              ? f->volumes
-              : kind == &kind_pvc           ? f->claims
-              : kind == &kind_storage_class ? f->classes
-              : kind == &kind_csi_node      ? f->csi_nodes
-                                            : f->namespaces,
+    store_put(kind == &kind_pv               ? f->volumes
+              : kind == &kind_pvc            ? f->claims
+              : kind == &kind_storage_class  ? f->classes
+              : kind == &kind_csi_node       ? f->csi_nodes
+              : kind == &kind_job            ? f->jobs
+              : kind == &kind_resource_quota ? f->quotas
+                                             : f->namespaces,
               dw_decode(&f->w, kind, doc));
     json_decref(doc);
 }

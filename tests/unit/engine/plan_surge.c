@@ -108,6 +108,37 @@ static void without_room_for_two_it_does_not_go(void **state) {
     assert_int_equal(pod_of(f, "a")->evicted, SEC(60));
 }
 
+/* The quota counts both: one that is used up lets a replacement in, and no second one. */
+static void without_a_quota_for_two_it_does_not_go(void **state) {
+    struct plan_site *f = *state;
+    only_one(f);
+    add(f, &kind_resource_quota,
+        "{'metadata':{'namespace':'default','name':'few'},'spec':{'hard':{'pods':'3'}},"
+        "'status':{'used':{'pods':'3'}}}");
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_NEVER);
+    assert_code(f, "a", BLOCKER_SURGE_PENDING);
+    assert_says(f, "a",
+                "a second replica comes first, which is not made: ResourceQuota few allows 3 pods, "
+                "3 are used, and it takes 1 more");
+    assert_string_equal(pod_of(f, "a")->blocker.help,
+                        "raise ResourceQuota few, use less of it, or do without --surge");
+    assert_int_equal(node_of(f, "w0")->ends, PLAN_NO_TIME);
+    f->w.opts.surge = false;
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_GOES);
+    f->w.opts.surge = true;
+    rules_are(f, "- {name: r, match: {namespaces: ['*']}, escalate: [{after: 1m, to: delete}]}\n");
+    make(f, "w0", NULL);
+    assert_true(pod_of(f, "a")->verdict < PLAN_HOMELESS);
+    rules_are(f, "[]\n");
+    add(f, &kind_resource_quota,
+        "{'metadata':{'namespace':'default','name':'few'},'spec':{'hard':{'pods':'4'}},"
+        "'status':{'used':{'pods':'3'}}}");
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_WAITS);
+}
+
 /* It has not gone, and has nothing of the budget that another waits for. */
 static void who_waits_for_a_second_one_keeps_no_budget(void **state) {
     struct plan_site *f = *state;
@@ -175,6 +206,7 @@ int main(void) {
         PLAN_TEST(a_budget_counts_the_second_one),
         PLAN_TEST(what_a_budget_gains_it_loses_again),
         PLAN_TEST(without_room_for_two_it_does_not_go),
+        PLAN_TEST(without_a_quota_for_two_it_does_not_go),
         PLAN_TEST(who_waits_for_a_second_one_keeps_no_budget),
         PLAN_TEST(a_node_that_is_given_up_before_is_told),
         PLAN_TEST(others_go_as_they_are),
