@@ -41,11 +41,19 @@ static void look_at_node(struct linting *l, struct remake *r, const char *node, 
     if (list->len)
         qsort(list->p, list->len, sizeof list->p[0], pod_compare);
     remake_again(r);
-    for (size_t i = 0; i < list->len; i++) {
-        struct remade remade;
-        if (remake_judge(r, list->p[i], &remade))
-            note_unmade(l, list->p[i], &remade);
-    }
+    struct remade *said = xcalloc(list->len + 1, sizeof *said);
+    for (size_t i = 0; i < list->len; i++)
+        remake_judge(r, list->p[i], &said[i]);
+    /* The one because of which others are not made again either is told first. */
+    for (size_t i = 0; i < list->len; i++)
+        if (said[i].end != REMAKE_WELL) {
+            remake_judge_rest(r, list->p[i], &said[i]);
+            note_unmade(l, list->p[i], &said[i]);
+        }
+    for (size_t i = 0; i < list->len; i++)
+        if (said[i].end == REMAKE_WELL && remake_judge_rest(r, list->p[i], &said[i]))
+            note_unmade(l, list->p[i], &said[i]);
+    free(said);
 }
 
 void lint_look_at_remaking(struct linting *l) {

@@ -178,6 +178,12 @@ static void judge_returning(struct planning *g, struct ppod *p, const struct nod
                        "back on the cordoned node");
 }
 
+static void keep_remade(const struct planning *g, struct ppod *p, const struct remade *remade) {
+    struct remade *kept = arena_new(g->arena, struct remade);
+    *kept = *remade;
+    p->unmade = kept;
+}
+
 /* Of one that goes: whether it is made again, and as what. */
 static void judge_remake(struct planning *g, struct ppod *p) {
     const struct cluster *c = g->in->cluster;
@@ -190,9 +196,20 @@ static void judge_remake(struct planning *g, struct ppod *p) {
     bool second = p->surges && p->delete_at < 0;
     if (!(second ? remake_judge_second : remake_judge)(&g->remake, p->pod, &remade))
         return;
-    struct remade *kept = arena_new(g->arena, struct remade);
-    *kept = remade;
-    p->unmade = kept;
+    keep_remade(g, p, &remade);
+}
+
+/* When it is known of all which of them go: those count together. */
+static void judge_remaking(struct planning *g) {
+    for (size_t i = 0; i < g->pods.len; i++)
+        if (!g->pods.p[i].unsure && g->pods.p[i].leaves_at < 0)
+            judge_remake(g, &g->pods.p[i]);
+    for (size_t i = 0; i < g->pods.len; i++) {
+        struct ppod *p = &g->pods.p[i];
+        struct remade remade = p->unmade ? *p->unmade : (struct remade){.end = REMAKE_WELL};
+        if (!p->unsure && p->leaves_at < 0 && remake_judge_rest(&g->remake, p->pod, &remade))
+            keep_remade(g, p, &remade);
+    }
 }
 
 /* Sets the budget and what is in its way. */
@@ -228,8 +245,6 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
         judge_budgets(g, p);
     if (!p->unsure && p->leaves_at < 0 && pod_may_return(pod))
         judge_returning(g, p, node);
-    if (!p->unsure && p->leaves_at < 0)
-        judge_remake(g, p);
 }
 
 static enum comes_back comes_back(const struct planning *g, const struct pod *pod) {
@@ -496,6 +511,7 @@ static bool make_once(const struct plan_input *in, struct arena *arena, bool com
     plan_checks(&g);
     for (unsigned i = 0; i < g.nodes.len; i++)
         add_pods(&g, i);
+    judge_remaking(&g);
     for (size_t i = 0; i < g.budgets.len; i++)
         add_heals(&g, g.budgets.p[i]);
     plan_sets(&g);

@@ -1,6 +1,7 @@
 /* Whether what is evicted is made again, apart from room. */
 #include "engine/remake.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,13 +53,31 @@ static const char *count_words(struct remake *r, const struct job *job, int32_t 
     return arena_strndup(r->arena, str_get(&text), text.len);
 }
 
+/* The Job fails because of this pod. */
+static const char *fatal_words(struct remake *r, const struct job *job, const struct pod *pod,
+                               const char *why) {
+    struct remake_job *tally = tally_of(r, job);
+    if (!tally->fatal) {
+        tally->fatal = pod;
+        tally->why = why;
+    }
+    return arena_printf(r->arena, "evicting it makes Job %s fail for good: %s",
+                        strna(job->meta.name), why);
+}
+
 static const char *index_words(struct remake *r, const struct job *job, const struct pod *pod,
                                const char *why) {
     const char *index = map_get(pod->meta.annotations, JOB_INDEX);
+    int64_t failed = job_failed_indexes(job) + ++tally_of(r, job)->indexes;
+    index = str_empty(index) ? "?" : index;
+    if (job->max_failed_indexes != ABSENT32 && failed > job->max_failed_indexes)
+        return fatal_words(r, job, pod,
+                           arena_printf(r->arena, "index %s fails (%s), and maxFailedIndexes is %d",
+                                        index, why, (int)job->max_failed_indexes));
     return arena_printf(r->arena,
                         "evicting it makes index %s of Job %s fail for good, and the Job when the "
                         "others are done: %s",
-                        str_empty(index) ? "?" : index, strna(job->meta.name), why);
+                        index, strna(job->meta.name), why);
 }
 
 static const char *rule_words(struct remake *r, int rule, const char *action) {
@@ -70,28 +89,24 @@ static const char *failure_words(struct remake *r, const struct job *job, const 
     int rule;
     enum job_action action = job_judge_pod(job, pod, r->how, &rule);
     struct remake_job *tally = tally_of(r, job);
+    tally->judged++;
     if (action == JOB_IGNORE)
         return NULL;
     if (action == JOB_FAIL)
-        return arena_printf(r->arena, "evicting it makes Job %s fail for good: %s",
-                            strna(job->meta.name), rule_words(r, rule, "FailJob"));
+        return fatal_words(r, job, pod, rule_words(r, rule, "FailJob"));
     if (action == JOB_FAIL_INDEX)
         return index_words(r, job, pod, rule_words(r, rule, "FailIndex"));
     int32_t before = tally->failures++;
     if ((int64_t)job->failed + before + 1 > job_limit(job))
-        return arena_printf(r->arena, "evicting it makes Job %s fail for good: %s",
-                            strna(job->meta.name), count_words(r, job, before));
+        return fatal_words(r, job, pod, count_words(r, job, before));
     if (job->index_limit != ABSENT32 && job_index_failures(pod) >= job->index_limit)
         return index_words(
             r, job, pod, arena_printf(r->arena, "backoffLimitPerIndex %d", (int)job->index_limit));
     return NULL;
 }
 
-static bool judge_job(struct remake *r, const struct pod *pod, struct remade *out) {
-    const struct job *job = job_of(r, pod);
-    const char *text = job ? failure_words(r, job, pod) : NULL;
-    if (!text)
-        return false;
+static void tell_job(struct remake *r, const struct job *job, const char *text,
+                     struct remade *out) {
     int32_t failures = job->failed + tally_of(r, job)->failures;
     *out = (struct remade){.end = REMAKE_JOB_FAILS,
                            .code = BLOCKER_JOB_WOULD_FAIL,
@@ -101,6 +116,35 @@ static bool judge_job(struct remake *r, const struct pod *pod, struct remade *ou
                            .text = text,
                            .help = "",
                            .limit = failures > job_limit(job) ? failures : 0};
+}
+
+static bool judge_job(struct remake *r, const struct pod *pod, struct remade *out) {
+    const struct job *job = job_of(r, pod);
+    const char *text = job ? failure_words(r, job, pod) : NULL;
+    if (text)
+        tell_job(r, job, text, out);
+    return text;
+}
+
+bool remake_judge_rest(struct remake *r, const struct pod *pod, struct remade *out) {
+    const struct job *job = job_of(r, pod);
+    const struct remake_job *tally = job ? tally_of(r, job) : NULL;
+    if (!tally || !tally->fatal || pod->meta.deleted || pod_finished(pod) ||
+        (out->end != REMAKE_WELL && out->end != REMAKE_JOB_FAILS))
+        return false;
+    const char *text =
+        out->end == REMAKE_JOB_FAILS
+            ? out->text
+            : arena_printf(r->arena,
+                           "Job %s makes it no more: it fails for good when %s is "
+                           "evicted as well: %s",
+                           strna(job->meta.name), strna(tally->fatal->meta.name), tally->why);
+    int64_t others = job->active - tally->judged;
+    if (others > 0)
+        text = arena_printf(r->arena, "%s; %" PRId64 " pod%s of it that %s not evicted end%s then",
+                            text, others, others == 1 ? "" : "s", others == 1 ? "is" : "are",
+                            others == 1 ? "s" : "");
+    tell_job(r, job, text, out);
     return true;
 }
 

@@ -6,6 +6,7 @@
  *     struct remake r = REMAKE_INIT(&arena, look, arg);
  *     remake_quotas(&r, quotas);
  *     remake_judge(&r, pod, &out)     of each pod that goes, in their order
+ *     remake_judge_rest(&r, pod, &out)     of each of them again, with what was said of it
  *     remake_done(&r);
  *
  * Pods that go together count together: the seventh of a Job that may lose six is the one that is
@@ -49,6 +50,10 @@ typedef const void *remake_look_fn(void *arg, const struct kind *kind, const cha
 struct remake_job {
     const struct job *job;
     int32_t failures;
+    int64_t indexes;         /* of them that fail for good */
+    int64_t judged;          /* pods of it */
+    const struct pod *fatal; /* the first because of which it fails at once; NULL */
+    const char *why;         /* in a few words */
 };
 
 /* What is used beyond a quota, of one resource. */
@@ -85,6 +90,9 @@ void remake_quotas(struct remake *r, const struct store *quotas, const char *ns)
 bool remake_judge(struct remake *r, const struct pod *pod, struct remade *out);
 /* The same of one that goes only when its replacement is there (--surge): both are counted. */
 bool remake_judge_second(struct remake *r, const struct pod *pod, struct remade *out);
+/* When all that go together were judged: a Job that fails because of one of them makes none of the
+ * others again, and ends those that do not go. True: `out` says so now. */
+bool remake_judge_rest(struct remake *r, const struct pod *pod, struct remade *out);
 /* Forgets the pods that went: those that come next go by themselves. */
 void remake_again(struct remake *r);
 void remake_done(struct remake *r);

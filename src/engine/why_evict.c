@@ -38,6 +38,7 @@ struct group {
 struct sorting {
     struct making *m;
     struct remake remake;
+    why_pods remade; /* that are made again, each by itself */
     struct why_counts *counts;
     VEC(struct group) groups;
     enum weight weight; /* of the pod at hand */
@@ -177,18 +178,38 @@ static bool is_terminating(struct making *m, const char *ns) {
 }
 
 /* Pods of one Job, or that one thing keeps from being made again, are one link. */
-static bool look_at_remaking(struct sorting *s, const struct pod *pod) {
+static void note_unmade(struct sorting *s, const struct pod *pod, const struct remade *remade) {
     struct making *m = s->m;
-    struct remade remade;
-    if (!remake_judge(&s->remake, pod, &remade))
-        return false;
-    const char *key = arena_printf(m->arena, "%s %s/%s", remade.kind->name, remade.ns, remade.name);
-    struct group *g = note(s, (int)remade.code, key, pod);
+    const char *key =
+        arena_printf(m->arena, "%s %s/%s", remade->kind->name, remade->ns, remade->name);
+    struct group *g = note(s, (int)remade->code, key, pod);
     if (g->pods.len == 1)
-        g->remade = remade;
+        g->remade = *remade;
     *vec_push(&m->unmade) = pod;
     s->counts->unmade++;
+}
+
+static bool look_at_remaking(struct sorting *s, const struct pod *pod) {
+    struct remade remade;
+    if (!remake_judge(&s->remake, pod, &remade)) {
+        *vec_push(&s->remade) = pod;
+        return false;
+    }
+    note_unmade(s, pod, &remade);
     return true;
+}
+
+/* Jobs that fail because of one pod, and with it the others. */
+static void look_at_rest(struct sorting *s) {
+    for (size_t i = 0; i < s->groups.len; i++)
+        if (s->groups.p[i].reason == BLOCKER_JOB_WOULD_FAIL)
+            remake_judge_rest(&s->remake, s->groups.p[i].pods.p[0], &s->groups.p[i].remade);
+    for (size_t i = 0; i < s->remade.len; i++) {
+        struct remade remade = {.end = REMAKE_WELL};
+        if (remake_judge_rest(&s->remake, s->remade.p[i], &remade))
+            note_unmade(s, s->remade.p[i], &remade);
+    }
+    vec_done(&s->remade);
 }
 
 /* Of a pod that a drain would ask to go. */
@@ -551,6 +572,7 @@ void why_look_at_pods(struct making *m, const struct pod *const *pods, size_t n,
         counts->flag += s.weight == WEIGHT_FLAG;
         counts->wait += s.weight == WEIGHT_WAIT;
     }
+    look_at_rest(&s);
     for (size_t i = 0; i < s.groups.len; i++) {
         struct group *g = &s.groups.p[i];
         struct why_link *l = link_of(&s, g);

@@ -103,6 +103,22 @@ int32_t job_index_failures(const struct pod *pod) {
     return text ? (int32_t)strtol(text, NULL, 10) : 0;
 }
 
+int64_t job_failed_indexes(const struct job *job) {
+    const char *at = strna(job->failed_indexes);
+    int64_t count = 0;
+    while (*at >= '0' && *at <= '9') {
+        char *end;
+        int64_t first = strtoll(at, &end, 10), last = first;
+        if (*end == '-')
+            last = strtoll(end + 1, &end, 10);
+        if (first > INT32_MAX || last > INT32_MAX || last < first)
+            break;
+        count += last - first + 1;
+        at = *end == ',' ? end + 1 : "";
+    }
+    return count;
+}
+
 bool job_waits_for_end(const struct job *job) {
     if (!str_empty(job->replacement_policy))
         return streq(job->replacement_policy, "Failed");

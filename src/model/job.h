@@ -34,6 +34,8 @@ int32_t job_limit(const struct job *job);
 bool job_is_over(const struct job *job);
 /* How many pods of the index of this one have failed before. */
 int32_t job_index_failures(const struct pod *pod);
+/* How many of its indexes have failed for good. */
+int64_t job_failed_indexes(const struct job *job);
 /* The controller waits until a pod has ended before it counts and replaces it. */
 bool job_waits_for_end(const struct job *job);
 

@@ -470,12 +470,14 @@ TYPE(type_job_spec, "JobSpec", job, F("parallelism", 1, OPT_I32, job, parallelis
      F("completionMode", 9, STR, job, completion_mode), F("suspend", 10, BOOL, job, suspend),
      FM("podFailurePolicy", 11, PTR, job, policy, type_failure_policy),
      F("backoffLimitPerIndex", 12, OPT_I32, job, index_limit),
+     F("maxFailedIndexes", 13, OPT_I32, job, max_failed_indexes),
      F("podReplacementPolicy", 14, STR, job, replacement_policy),
      F("managedBy", 15, STR, job, managed_by));
 TYPE(type_job_status, "JobStatus", job, FM("conditions", 1, LIST, job, conditions, type_condition),
      F("startTime", 2, TIME, job, started), F("completionTime", 3, TIME, job, completed),
      F("active", 4, I32, job, active), F("succeeded", 5, I32, job, succeeded),
      F("failed", 6, I32, job, failed), F("ready", 9, OPT_I32, job, ready),
+     F("failedIndexes", 10, STR, job, failed_indexes),
      F("terminating", 11, OPT_I32, job, terminating));
 TYPE(type_job, "Job", job, FM("metadata", 1, MSG, job, meta, type_meta),
      FLAT("spec", 2, type_job_spec), FLAT("status", 3, type_job_status));

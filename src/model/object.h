@@ -411,12 +411,14 @@ struct job {
     struct meta meta;
     int32_t parallelism, completions, backoff_limit, ttl; /* ABSENT32 */
     int32_t index_limit;                                  /* backoffLimitPerIndex, ABSENT32 */
+    int32_t max_failed_indexes;                           /* ABSENT32 */
     const struct failure_policy *policy;
     const char *managed_by;
     int64_t deadline; /* activeDeadlineSeconds, ABSENT64 */
     const struct label_selector *selector;
     const struct pod_template *template;
     const char *completion_mode, *replacement_policy;
+    const char *failed_indexes; /* "1,3-5" */
     bool suspend;
     const struct condition *conditions;
     int64_t started, completed;

@@ -498,6 +498,41 @@ static void verdicts_add_up(void **state) {
     assert_int_equal(f->plan.drained, SEC(20));
 }
 
+/* Two go, and the Job may lose one: none of them is made again. */
+static void a_job_that_fails_makes_none(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    dw_pod(&f->w, "a", "w0", "{'metadata':{" DW_OWNER("batch/v1", "Job", "j") "}}");
+    dw_pod(&f->w, "b", "w0", "{'metadata':{" DW_OWNER("batch/v1", "Job", "j") "}}");
+    dw_pod(&f->w, "c", "w1", "{'metadata':{" DW_OWNER("batch/v1", "Job", "j") "}}");
+    add(f, &kind_job,
+        "{'metadata':{'namespace':'default','name':'j'},'spec':{'backoffLimit':1},'status':{"
+        "'active':3}}");
+    make(f, "w1", NULL);
+    assert_verdict(f, "c", PLAN_GOES);
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_HOMELESS);
+    assert_code(f, "a", BLOCKER_JOB_WOULD_FAIL);
+    assert_says(f, "a", "it fails for good when b is evicted as well");
+    assert_null(pod_of(f, "a")->to);
+    assert_verdict(f, "b", PLAN_HOMELESS);
+    assert_says(f, "b", "1 pod of it that is not evicted ends then");
+}
+
+/* Pods of a node that nothing goes from are no failures. */
+static void a_node_that_is_refused_fails_no_job(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    f->w.opts.force = false;
+    dw_pod(&f->w, "a", "w0", "{'metadata':{" DW_OWNER("batch/v1", "Job", "j") "}}");
+    dw_pod(&f->w, "b", "w1", "{'metadata':{" DW_OWNER("batch/v1", "Job", "j") "}}");
+    dw_pod(&f->w, "bare", "w0", "{'metadata':{'ownerReferences':null}}");
+    add(f, &kind_job, "{'metadata':{'namespace':'default','name':'j'},'spec':{'backoffLimit':1}}");
+    make(f, "w0", "w1", NULL);
+    assert_verdict(f, "a", PLAN_NEVER);
+    assert_verdict(f, "b", PLAN_GOES);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PLAN_TEST(a_node_is_refused_as_a_whole),
@@ -526,6 +561,8 @@ int main(void) {
         PLAN_TEST(mirror_pods_stay_and_finished_ones_go),
         PLAN_TEST(daemon_pods_are_refused_without_the_flag),
         PLAN_TEST(verdicts_add_up),
+        PLAN_TEST(a_job_that_fails_makes_none),
+        PLAN_TEST(a_node_that_is_refused_fails_no_job),
     };
     return cmocka_run_group_tests_name("engine/plan", tests, NULL, NULL);
 }

@@ -54,6 +54,15 @@ static void expect(struct desk *d, const char *pod, const char *text) {
         assert_string_equal(d->out.text, text);
 }
 
+/* Of one that was just judged, when all were. */
+static void expect_rest(struct desk *d, const char *pod, const char *text) {
+    const struct pod *p = (const struct pod *)store_get(d->s.w.pods, "x", pod);
+    bool said = remake_judge_rest(&d->r, p, &d->out);
+    assert_int_equal(said, *text != '\0');
+    if (said)
+        assert_string_equal(d->out.text, text);
+}
+
 static void one_failure_too_many(void **state) {
     struct desk *d = *state;
     job(d, "a", "'backoffLimit':0", "");
@@ -110,6 +119,54 @@ static void an_index_of_its_own(void **state) {
         d, "a-1",
         "evicting it makes index 7 of Job a fail for good, and the Job when the others are done: "
         "backoffLimitPerIndex 1");
+}
+
+static void index_pod(struct desk *d, const char *name, const char *index) {
+    site_put(&d->s, &kind_pod,
+             "{'metadata':{'namespace':'x','name':'%s','annotations':{'" JOB_INDEX
+             "':'%s'}" JOB("a") "},'spec':{'nodeName':'w1'},'status':{'phase':'Running'}}",
+             name, index);
+}
+
+/* One index more than may fail, and the Job does not wait for the others. */
+static void one_index_too_many(void **state) {
+    struct desk *d = *state;
+    job(d, "a", "'backoffLimitPerIndex':0,'maxFailedIndexes':3,'completionMode':'Indexed'",
+        "'failed':2,'failedIndexes':'3-4','active':5");
+    index_pod(d, "a-1", "1");
+    index_pod(d, "a-2", "2");
+    expect(d, "a-1",
+           "evicting it makes index 1 of Job a fail for good, and the Job when the others are "
+           "done: backoffLimitPerIndex 0");
+    expect(d, "a-2",
+           "evicting it makes Job a fail for good: index 2 fails (backoffLimitPerIndex 0), and "
+           "maxFailedIndexes is 3");
+    assert_int_equal(d->out.limit, 0);
+    expect_rest(d, "a-2",
+                "evicting it makes Job a fail for good: index 2 fails (backoffLimitPerIndex 0), "
+                "and maxFailedIndexes is 3; 3 pods of it that are not evicted end then");
+}
+
+/* Who went before is not made again either, when the Job fails because of the next. */
+static void the_others_of_a_job_that_fails(void **state) {
+    struct desk *d = *state;
+    job(d, "c", "'backoffLimit':1", "'active':4");
+    site_pod(&d->s, "c-1", "w1", "c", JOB("c"), true, "");
+    site_pod(&d->s, "c-2", "w1", "c", JOB("c"), true, "");
+    site_pod(&d->s, "c-3", "w1", "c", JOB("c"), true, "");
+    expect(d, "c-1", "");
+    expect_rest(d, "c-1", ""); /* by itself */
+    expect(d, "c-2", "evicting it makes Job c fail for good: backoffLimit 1, 1 goes before it");
+    expect_rest(d, "c-2",
+                "evicting it makes Job c fail for good: backoffLimit 1, 1 goes before it; 2 pods "
+                "of it that are not evicted end then");
+    expect(d, "c-3", "evicting it makes Job c fail for good: backoffLimit 1, 2 go before it");
+    d->out = (struct remade){.end = REMAKE_WELL};
+    expect_rest(d, "c-1",
+                "Job c makes it no more: it fails for good when c-2 is evicted as well: "
+                "backoffLimit 1, 1 goes before it; 1 pod of it that is not evicted ends then");
+    assert_int_equal(d->out.code, BLOCKER_JOB_WOULD_FAIL);
+    assert_int_equal(d->out.limit, 3);
 }
 
 static void jobs_that_nothing_is_said_of(void **state) {
@@ -287,6 +344,8 @@ int main(void) {
         TEST(what_the_policy_says),
         TEST(an_index_of_its_own),
         TEST(jobs_that_nothing_is_said_of),
+        TEST(one_index_too_many),
+        TEST(the_others_of_a_job_that_fails),
         TEST(an_owner_that_is_being_deleted),
         TEST(an_account_that_is_gone),
         TEST(a_quota_below_its_use),

@@ -144,6 +144,19 @@ static void failures_of_an_index(void **state) {
     drop(*state, &kind_pod, &pod);
 }
 
+static void indexes_that_failed(void **state) {
+    static const struct {
+        const char *text;
+        int64_t count;
+    } rows[] = {{"", 0},       {"3", 1},      {"1,3-5,7", 5}, {"5-3", 0},
+                {"0-9,x", 10}, {"nobody", 0}, {"1,", 1},      {"0-99999999999999999999", 0}};
+    (void)state;
+    assert_int_equal(job_failed_indexes(&(struct job){0}), 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(job_failed_indexes(&(struct job){.failed_indexes = rows[i].text}),
+                         rows[i].count);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_first_rule_that_matches_decides, bench_setup,
@@ -154,6 +167,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(limits, bench_setup, bench_teardown),
         cmocka_unit_test_setup_teardown(over, bench_setup, bench_teardown),
         cmocka_unit_test_setup_teardown(failures_of_an_index, bench_setup, bench_teardown),
+        cmocka_unit_test(indexes_that_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
