@@ -2,6 +2,7 @@
 #include "engine/fit_lack.h"
 
 #include "engine/fit_internal.h"
+#include "engine/podrole.h"
 #include "model/quantity.h"
 
 enum { CORDONED_TRIED = 64 }; /* cordoned nodes that are asked "what if they were not" */
@@ -161,6 +162,10 @@ static void search(struct search *s) {
         s->out->codes |= storage ? 1u << ask->trouble_code : 0;
         return;
     }
+    for (size_t i = 0; i < ask->bound.len; i++) {
+        const struct fit_volume *v = ask->bound.p[i];
+        s->out->on_disk |= v && v->affinity && volume_names_nodes(v->affinity->required);
+    }
     fit_load_of(fit_spec(s->pod->spec), NULL, &s->load);
     size_t n = ask->only_some ? ask->only.len : fit_node_count(s->fit);
     for (size_t i = 0; i < n; i++) {
@@ -186,6 +191,11 @@ void fit_lack_of(struct fit *fit, const struct store *nodes, const struct pod *p
 }
 
 #define BIT(code) (UINT32_C(1) << FIT_##code)
+
+/* Of what is on disks of certain nodes, in the place of what is said of zones. */
+#define ON_DISK                                                                                    \
+    "its volume is on a disk of certain nodes alone: let one of these be in service, or drain "    \
+    "them one after the other, each back before the next"
 
 /* Where a pod is bound to a place by several rules, the one that it can do least about first. */
 static const struct {
@@ -221,7 +231,7 @@ size_t fit_lack_help(const struct fit_lack *l, const char *out[static FIT_HELPS]
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(helps) && n < FIT_HELPS; i++)
         if (l->codes & helps[i].codes)
-            out[n++] = helps[i].text;
+            out[n++] = l->on_disk && helps[i].codes & BIT(VOLUME_NODE) ? ON_DISK : helps[i].text;
     return n;
 }
 

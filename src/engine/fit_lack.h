@@ -16,6 +16,7 @@ struct fit_lack {
     const char *behind;  /* the first of them, or NULL */
     /* What other nodes that are in service have against it, as bits (1u << FIT_TAINT). */
     uint32_t codes;
+    bool on_disk; /* a volume of it is on disks of certain nodes, and not in a zone */
 };
 
 /* Asks all nodes of the picture. `nodes`: the same as objects, for those that are cordoned (there

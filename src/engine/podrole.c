@@ -162,9 +162,27 @@ static bool term_names_node(const struct node_term *term) {
     return term_names_host(term);
 }
 
+/* How many nodes it names, of which one is enough; 0: it does not go by their names. */
+static size_t nodes_named(const struct node_term *term) {
+    for (size_t i = 0; i < list_len(term->exprs); i++)
+        if (is_node_key(strna(term->exprs[i].key)) && str_same(term->exprs[i].op, "In"))
+            return list_len(term->exprs[i].values);
+    return term_names_node(term) ? 1 : 0;
+}
+
+bool volume_names_nodes(const struct node_selector *sel) {
+    for (size_t i = 0; sel && i < list_len(sel->terms); i++)
+        if (!nodes_named(&sel->terms[i]))
+            return false;
+    return sel && list_len(sel->terms);
+}
+
 bool volume_is_local(const struct pv *pv) {
     const struct node_selector *sel = pv->affinity ? pv->affinity->required : NULL;
-    return pv->local || (sel && list_len(sel->terms) == 1 && term_names_node(&sel->terms[0]));
+    size_t terms = sel ? list_len(sel->terms) : 0;
+    if (pv->local) /* a disk that several nodes have, as it says */
+        return terms < 2 && (!terms || nodes_named(&sel->terms[0]) < 2);
+    return terms == 1 && term_names_node(&sel->terms[0]);
 }
 
 int pod_compare(const void *a, const void *b) {

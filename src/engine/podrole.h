@@ -50,6 +50,9 @@ void node_lost_explain(const struct node *node, struct str *out);
 /* The data is on the disk of one node and nowhere else. That of a zone, be there one node in it, is
  * not. */
 bool volume_is_local(const struct pv *pv);
+/* Of its node affinity: it is on disks of nodes that are named, one or several, and not in a zone.
+ */
+bool volume_names_nodes(const struct node_selector *sel);
 /* By namespace and name, for arrays of pointers to pods. */
 int pod_compare(const void *a, const void *b);
 

@@ -91,6 +91,8 @@ static void each_reason_has_its_help(void **state) {
     }
     assert_int_equal(fit_lack_help(&(struct fit_lack){.codes = UINT32_MAX}, helps), FIT_HELPS);
     assert_non_null(strstr(helps[0], "in the zone of its volume"));
+    fit_lack_help(&(struct fit_lack){.codes = UINT32_MAX, .on_disk = true}, helps);
+    assert_non_null(strstr(helps[0], "on a disk of certain nodes alone"));
 }
 
 /* No node has what is missing, and none is asked for. */

@@ -201,6 +201,25 @@ static void a_local_volume_ties_the_pod_to_its_node(void **state) {
     assert_int_equal(f->plan.makespan, SEC(10));
 }
 
+/* It goes to the other node that has the disk, unless that goes as well. */
+static void a_local_volume_of_two_nodes(void **state) {
+    struct plan_site *f = *state;
+    nodes(f, 3);
+    put_claim(f, "'local':{'path':'/d'},'nodeAffinity':{'required':{'nodeSelectorTerms':[{"
+                 "'matchExpressions':[{'key':'kubernetes.io/hostname','operator':'In','values':["
+                 "'w0','w2']}]}]}},");
+    dw_pod(&f->w, "a", "w0", CLAIMS);
+    make(f, "w0", NULL);
+    assert_verdict(f, "a", PLAN_GOES);
+    assert_string_equal(pod_of(f, "a")->to, "w2");
+    make(f, "w0", "w2", NULL);
+    assert_verdict(f, "a", PLAN_HOMELESS);
+    assert_code(f, "a", BLOCKER_NO_ROOM);
+    assert_null(strstr(pod_of(f, "a")->blocker.message, "on this node alone"));
+    assert_non_null(strstr(pod_of(f, "a")->blocker.help, "on a disk of certain nodes alone"));
+    assert_null(strstr(pod_of(f, "a")->blocker.help, "zone"));
+}
+
 static void a_volume_that_can_move_does_not(void **state) {
     struct plan_site *f = *state;
     nodes(f, 2);
@@ -661,6 +680,7 @@ int main(void) {
         PLAN_TEST(a_cordon_is_a_taint_where_pods_are_spread),
         PLAN_TEST(node_affinity_is_obeyed),
         PLAN_TEST(a_local_volume_ties_the_pod_to_its_node),
+        PLAN_TEST(a_local_volume_of_two_nodes),
         PLAN_TEST(a_volume_that_can_move_does_not),
         PLAN_TEST(a_driver_attaches_no_more_volumes),
         PLAN_TEST(what_is_not_known_is_not_judged),

@@ -212,10 +212,47 @@ static void the_order_of_pods(void **state) {
     assert_int_equal(pod_compare(&pa, &pa), 0);
 }
 
+#define HOSTS(values)                                                                              \
+    "'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':"                \
+    "'kubernetes.io/hostname','operator':'In','values':[" values "]}]}]}}"
+
+/* A disk that another node has as well is not on one alone. */
+static void a_volume_is_local_on_one_node(void **state) {
+    static const struct {
+        const char *spec;
+        bool local, named;
+    } rows[] = {
+        {"'local':{'path':'/d'}", true, false},
+        {"'local':{'path':'/d'}," HOSTS("'a'"), true, true},
+        {"'local':{'path':'/d'}," HOSTS("'a','b'"), false, true},
+        {HOSTS("'a'"), true, true},
+        {HOSTS("'a','b'"), false, true},
+        {"'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':"
+         "'topology.kubernetes.io/zone','operator':'In','values':['a']}]}]}}",
+         false, false},
+        {"", false, false},
+    };
+    struct world w;
+    (void)state;
+    world_init(&w);
+    struct store *volumes = store_new(&kind_pv, w.pool);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        _cleanup_free_ char *text =
+            xasprintf("{'metadata':{'name':'v%zu'},'spec':{%s}}", i, rows[i].spec);
+        const struct pv *pv = world_put(&w, volumes, text);
+        assert_int_equal(volume_is_local(pv), rows[i].local);
+        assert_int_equal(volume_names_nodes(pv->affinity ? pv->affinity->required : NULL),
+                         rows[i].named);
+    }
+    store_free(volumes);
+    world_done(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roles),
         cmocka_unit_test(local_data_is_an_empty_dir_of_a_pod_that_runs),
+        cmocka_unit_test(a_volume_is_local_on_one_node),
         cmocka_unit_test(ready_is_the_condition),
         cmocka_unit_test(what_tolerates_a_cordon),
         cmocka_unit_test(who_wants_one_node),
