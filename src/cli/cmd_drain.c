@@ -510,6 +510,10 @@ static int open_history(struct drain_cmd *c) {
     if (!path || c->opts->target.dry_run != DRY_RUN_NONE)
         return 0;
     c->history = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+    struct stat st;
+    /* A drain waits for nobody who reads a pipe. */
+    if (c->history >= 0 && !fstat(c->history, &st) && !S_ISREG(st.st_mode))
+        return cli_fail(c->cli, EXIT_USAGE, "--history: %s: is no regular file", path);
     if (c->history >= 0 && !end_line(c->history))
         return 0;
     err_errno(&err, errno, "%s", path);

@@ -3,7 +3,6 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <limits.h>
 #include <malloc.h>
 #include <math.h>
 #include <net/if.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/base64.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -197,26 +197,6 @@ static bool is_ours(const char *path) {
     return ours;
 }
 
-/* Where a path leads that may be a symbolic link, also one to a file that is not there yet:
- * whoever made the link wants to keep it. NULL: round in circles. */
-static char *follow_links(const char *path) {
-    enum { MAX_LINKS = 40 }; /* the kernel's own limit */
-    char *at = xstrdup(path);
-    for (int i = 0; i < MAX_LINKS; i++) {
-        char target[PATH_MAX];
-        ssize_t n = readlink(at, target, sizeof target - 1);
-        if (n < 0)
-            return at; /* no link; or what is wrong with it is found out when it is written */
-        target[n] = '\0';
-        int directory = target[0] == '/' ? 0 : (int)(strrchr(at, '/') - at + 1);
-        char *next = xasprintf("%.*s%s", directory, at, target);
-        free(at);
-        at = next;
-    }
-    free(at);
-    return NULL;
-}
-
 /* Settles where the kubeconfig goes. Somebody's way into a real cluster must not be lost. */
 static int place_kubeconfig(struct run *r, const char *path) {
     if (!path)
@@ -233,7 +213,7 @@ static int place_kubeconfig(struct run *r, const char *path) {
                             path, strerror(errno));
         r->kubeconfig = xasprintf("%s/%s", streq(here, "/") ? "" : here, path);
     }
-    r->file = follow_links(r->kubeconfig);
+    r->file = file_follow(r->kubeconfig);
     if (!r->file)
         return cli_fail(r->cli, EXIT_REFUSED,
                         "--kubeconfig: %s is a link that leads to itself; name a file that does "

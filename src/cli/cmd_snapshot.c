@@ -1,12 +1,7 @@
 /* The verb `snapshot`: writes down a cluster as it is, for rehearsals and bug reports. */
-#include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "cli/snapshot_take.h"
 #include "cli/verb.h"
@@ -15,45 +10,6 @@ struct snapshot_opts {
     struct connection_opts connection;
     const char *out;
 };
-
-/* A file without a name, in the directory where it will have one: whatever ends us, nothing of it
- * is left. Where there is no such thing (NFS), one with a name of its own (*temp). */
-static int open_new(const char *path, char **temp, struct err *err) {
-    _cleanup_free_ char *copy = xstrdup(path);
-    struct stat st;
-    *temp = NULL;
-    if (!stat(path, &st) && S_ISDIR(st.st_mode)) /* else it shows when all has been read */
-        return err_set(err, EISDIR, "--out: %s: %s", path, strerror(EISDIR));
-    int fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-        *temp = xasprintf("%s.XXXXXX", path);
-        fd = mkostemp(*temp, O_CLOEXEC); /* for its owner alone */
-    }
-    if (fd >= 0)
-        return fd;
-    mem_clear(temp);
-    return err_set(err, errno, "--out: %s: %s", path, strerror(errno));
-}
-
-/* All of it is on the disk before it has its name, and that is taken at once from whatever had it.
- */
-static int put_in_place(int fd, char **temp, const char *path, struct err *err) {
-    if (fsync(fd))
-        return err_set(err, errno, "--out: %s: %s", path, strerror(errno));
-    if (!*temp) {
-        _cleanup_free_ char *self = xasprintf("/proc/self/fd/%d", fd);
-        *temp = xasprintf("%s.%d", path, (int)getpid());
-        if (linkat(AT_FDCWD, self, AT_FDCWD, *temp, AT_SYMLINK_FOLLOW)) {
-            int rc = err_set(err, errno, "--out: %s: %s", path, strerror(errno));
-            mem_clear(temp); /* it is not ours */
-            return rc;
-        }
-    }
-    if (rename(*temp, path))
-        return err_set(err, errno, "--out: %s: %s", path, strerror(errno));
-    mem_clear(temp);
-    return 0;
-}
 
 static void report(struct cli *cli, const char *path, const struct snapshot_taken *t,
                    uint64_t bytes) {
@@ -86,23 +42,30 @@ static void report(struct cli *cli, const char *path, const struct snapshot_take
                 size);
 }
 
-static int run_session(struct session *s, const char *path) {
+/* Writing can go back (snapshot_writer_back), which a pipe cannot. */
+static int take(struct session *s, const char *path, struct file_new *f) {
     struct cli *cli = s->cli;
     _cleanup_err_ struct err err = ERR_INIT;
-    _cleanup_free_ char *temp = NULL;
     struct snapshot_taken taken;
-    int fd = open_new(path, &temp, &err);
-    if (fd < 0)
-        return cli_fail(cli, EXIT_FAILED, "%s", err_msg(&err));
-    struct snapshot_writer *w = snapshot_writer_new(fd, str_ends(path, ".gz"));
+    const char *spool = cli->env("TMPDIR");
+    if (file_new_open(f, path, 0600, FILE_WAIT, &err) ||
+        file_new_spool(f, str_empty(spool) ? "/tmp" : spool, &err))
+        return cli_fail(cli, EXIT_FAILED, "--out: %s", err_msg(&err));
+    struct snapshot_writer *w =
+        snapshot_writer_new(fcntl(f->fd, F_DUPFD_CLOEXEC, 3), str_ends(path, ".gz"));
     int code = snapshot_take(s, w, path, &taken);
-    if (!code && put_in_place(fd, &temp, path, &err))
-        code = cli_fail(cli, EXIT_FAILED, "%s", err_msg(&err));
-    if (code && temp)
-        (void)unlink(temp);
+    if (!code && file_new_commit(f, &err))
+        code = cli_fail(cli, EXIT_FAILED, "--out: %s", err_msg(&err));
     if (!code)
         report(cli, path, &taken, snapshot_writer_bytes(w));
     snapshot_writer_free(w);
+    return code;
+}
+
+static int run_session(struct session *s, const char *path) {
+    struct file_new f;
+    int code = take(s, path, &f);
+    file_new_done(&f);
     return code;
 }
 
@@ -129,7 +92,8 @@ static const struct option_group own_options = {
                     .hint = HINT_FILE,
                     .filled = true,
                     .help = "Where to write it; compressed when the name ends in .gz. A file "
-                            "that is there already is replaced"},
+                            "that is there already is replaced; what is no regular file "
+                            "is written to"},
                    {0}}};
 
 const struct verb verb_snapshot = {

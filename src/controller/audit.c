@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/shell.h"
@@ -68,7 +69,9 @@ static void close_it(struct audit *a) {
 int audit_new(const struct audit_opts *opts, struct audit **out, struct err *err) {
     struct audit *a = xnew(struct audit);
     a->opts = *opts;
-    a->path = xstrdup(opts->path);
+    a->path = file_follow(opts->path); /* rotating moves the file, not a link to it */
+    if (!a->path)
+        a->path = xstrdup(opts->path);
     a->via = xstrdup(strna(opts->via));
     int rc = open_it(a, err);
     if (rc) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/timefmt.h"
@@ -176,8 +177,10 @@ int recorder_new(struct core *core, const struct recorder_opts *opts, struct rec
     struct recorder *r = xnew(struct recorder);
     r->core = core;
     r->opts = *opts;
-    r->path = xstrdup(opts->path);
-    r->before = xasprintf("%s.1", opts->path);
+    r->path = file_follow(opts->path); /* a link stays one */
+    if (!r->path)
+        r->path = xstrdup(opts->path);
+    r->before = xasprintf("%s.1", r->path);
     r->fd = -1;
     r->buffer = STR_INIT;
     r->timer = loop_timer_new(opts->loop, flush, r);

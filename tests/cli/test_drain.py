@@ -4,6 +4,7 @@ real cluster it is in tests/cluster/test_drain_kubectl.py, the live display in t
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -399,6 +400,14 @@ class History(Case):
             self.assertEqual(json.loads(whole)["node"], "w2")
             with self.assertRaises(ValueError):
                 json.loads(cut)
+
+
+    def test_no_regular_file(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "fifo"
+            os.mkfifo(path)
+            done = self.slipway(f"drain w1 --force --history {path}")
+            self.assertEqual((done.code, done.err), (USAGE, f"error: --history: {path}: is no regular file\n"))
 
 
 class Surge(Case):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import stat
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -107,6 +109,31 @@ class Snapshot(Case):
                 self.assertLess(kinds.index("Node"), kinds.index("Pod"))
                 self.assertIn(f"Wrote {path} (", done.out)
             self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["s.json", "s.json.gz"])
+
+    def test_what_is_no_regular_file(self) -> None:
+        """It is written to, or stays what it is; a link leads where it led."""
+        fifo, link, target, device = (self.directory / name for name in ("fifo", "link", "target", "device"))
+        os.mkfifo(fifo)
+        link.symlink_to("target")
+        with Sim("--nodes", "2") as sim:
+            reader = subprocess.Popen(["cat", str(fifo)], stdout=subprocess.PIPE)
+            done = run("snapshot", "--out", str(fifo), KUBECONFIG=str(sim.kubeconfig))
+            if not stat.S_ISFIFO(fifo.lstat().st_mode):  # its reader would wait for ever
+                reader.kill()
+            lines = [json.loads(line) for line in reader.communicate()[0].splitlines()]
+            self.assertEqual((done.code, done.err, lines[-1]["slipway"]), (0, "", "end"))
+            for _ in range(2):
+                self.assertEqual(run("snapshot", "--out", str(link), KUBECONFIG=str(sim.kubeconfig)).code, 0)
+                self.assertTrue(link.is_symlink())
+                self.assertEqual(objects(target)[-1]["slipway"], "end")
+            self.assertEqual(stat.S_IMODE(target.stat().st_mode), 0o600)
+            try:
+                os.mknod(device, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+            except PermissionError:
+                self.skipTest("only root makes devices")
+            run("snapshot", "--out", str(device), KUBECONFIG=str(sim.kubeconfig))
+            self.assertTrue(stat.S_ISCHR(device.lstat().st_mode))
+        self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["device", "fifo", "link", "target"])
 
     def test_nothing_secret(self) -> None:
         with Sim("--nodes", "2", "--scenario", "empty") as sim:

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -263,6 +264,83 @@ static void what_is_no_regular_file_is_written_to(void **state) {
     assert_string_equal(err_msg(&err), "/dev/full: No space left on device");
 }
 
+/* A FIFO, a device and a link are not replaced. */
+static void what_is_no_regular_file_stays_what_it_is(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    struct stat st;
+    struct file_new f;
+    char got[8] = "";
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(file_new_open(&f, path, 0600, MSEC(20), &err), -ENXIO);
+    assert_true(str_ends(err_msg(&err), "/f: nobody reads from it"));
+    file_new_done(&f);
+    int fd = open(path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(file_write(path, "abc", 3, &err), 0);
+    assert_int_equal(read(fd, got, sizeof got - 1), 3);
+    assert_string_equal(got, "abc");
+    /* what is taken back on the way does not get there */
+    assert_int_equal(file_new_open(&f, path, 0600, MSEC(20), &err), 0);
+    assert_int_equal(file_new_spool(&f, dir, &err), 0);
+    assert_int_equal(write(f.fd, "xyz", 3), 3);
+    assert_int_equal(ftruncate(f.fd, 1), 0);
+    assert_int_equal(file_new_commit(&f, &err), 0);
+    file_new_done(&f);
+    assert_int_equal(read(fd, got, sizeof got - 1), 1);
+    assert_int_equal(got[0], 'x');
+    close(fd);
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    unlink(path);
+    if (geteuid() == 0 && !mknod(path, S_IFCHR | 0600, makedev(1, 3))) {
+        (void)file_write(path, "abc", 3, &err); /* where devices are not obeyed that is an error */
+        assert_int_equal(lstat(path, &st), 0);
+        assert_true(S_ISCHR(st.st_mode));
+        unlink(path);
+    }
+    assert_int_equal(files_in_dir(), 0);
+}
+
+static void a_link_stays_one(void **state) {
+    (void)state;
+    _cleanup_err_ struct err err = ERR_INIT;
+    _cleanup_free_ char *link = xasprintf("%s/link", dir), *second = xasprintf("%s/second", dir);
+    struct stat st;
+    unlink(path);
+    assert_int_equal(symlink("second", link), 0);
+    assert_int_equal(symlink(path, second), 0);
+    static const char *const texts[] = {"made", "replaced"};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        assert_int_equal(file_write(link, texts[i], strlen(texts[i]), &err), 0);
+        assert_int_equal(lstat(link, &st), 0);
+        assert_true(S_ISLNK(st.st_mode));
+        assert_int_equal(lstat(path, &st), 0);
+        assert_true(S_ISREG(st.st_mode));
+        assert_file(texts[i]);
+    }
+    unlink(second);
+    assert_int_equal(symlink("link", second), 0);
+    assert_int_equal(file_write(link, "x", 1, &err), -ELOOP);
+    unlink(link);
+    unlink(second);
+    assert_int_equal(files_in_dir(), 1);
+}
+
+/* `--out /dev/stdout >file`: what is written to both comes one after the other. */
+static void a_descriptor_keeps_its_place(void **state) {
+    (void)state;
+    put("", 0);
+    int fd = open(path, O_WRONLY);
+    char name[32];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    assert_int_equal(write(fd, "a", 1), 1);
+    assert_int_equal(file_write(name, "b", 1, NULL), 0);
+    assert_int_equal(write(fd, "c", 1), 1);
+    close(fd);
+    assert_file("abc");
+}
+
 static void what_cannot_be_written_leaves_nothing_behind(void **state) {
     (void)state;
     _cleanup_err_ struct err err = ERR_INIT;
@@ -315,6 +393,9 @@ int main(void) {
         cmocka_unit_test(writes_all),
         cmocka_unit_test(a_new_file_takes_the_place_of_the_old_one),
         cmocka_unit_test(what_is_no_regular_file_is_written_to),
+        cmocka_unit_test(what_is_no_regular_file_stays_what_it_is),
+        cmocka_unit_test(a_link_stays_one),
+        cmocka_unit_test(a_descriptor_keeps_its_place),
         cmocka_unit_test(what_cannot_be_written_leaves_nothing_behind),
         cmocka_unit_test(secrets),
     };

@@ -282,6 +282,28 @@ static void one_that_cannot_be(void **state) {
     assert_null(f->audit);
 }
 
+/* Rotating moves what a link leads to. */
+static void a_link_stays_one(void **state) {
+    struct fixture *f = *state;
+    struct stat st;
+    _cleanup_free_ char *link = xasprintf("%s/link", f->dir);
+    assert_int_equal(symlink("audit", link), 0);
+    struct audit_opts opts = {.path = link,
+                              .size = 1,
+                              .via = "me",
+                              .loop = f->loop,
+                              .log = &f->log,
+                              .metrics = f->metrics};
+    assert_int_equal(audit_new(&opts, &f->audit, NULL), 0);
+    grant(f, "w1");
+    grant(f, "w2");
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(lstat(f->old, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    unlink(link);
+}
+
 int main(void) {
 #define AUDIT_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -294,6 +316,7 @@ int main(void) {
         AUDIT_TEST(a_full_disk),
         AUDIT_TEST(a_pipe_that_nobody_reads),
         AUDIT_TEST(one_that_cannot_be),
+        AUDIT_TEST(a_link_stays_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,24 @@ static void what_was_there_is_kept(void **state) {
     assert_string_equal(old, "old");
 }
 
+static void a_link_stays_one(void **state) {
+    struct fixture *f = *state;
+    struct stat st;
+    char *path = f->path, *link = xasprintf("%s/link", f->dir);
+    assert_int_equal(file_write(path, "old", 3, NULL), 0);
+    assert_int_equal(symlink("record", link), 0);
+    f->path = link;
+    assert_int_equal(begin(f, 1 << 20, NULL), 0);
+    end(f);
+    f->path = path;
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    unlink(link);
+    free(link);
+    _cleanup_free_ char *text = text_of(f->before);
+    assert_string_equal(text, "old");
+}
+
 static void it_does_not_grow_without_end(void **state) {
     enum { MAX = 64 << 10 };
     struct fixture *f = *state;
@@ -272,6 +290,7 @@ int main(void) {
         RECORDER_TEST(it_does_not_grow_without_end),
         RECORDER_TEST(what_cannot_be_written_ends_it),
         RECORDER_TEST(what_is_no_file_is_refused),
+        RECORDER_TEST(a_link_stays_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
