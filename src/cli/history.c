@@ -147,6 +147,11 @@ void history_line(struct history_log *log, const struct drain_node *node,
                   const struct drain_pod *pod, int64_t now, struct str *out) {
     if (pod->state != DRAIN_POD_GONE || !pod->accepted || pod->gone < pod->accepted)
         return;
+    /* The first that is gone was among the first that were asked. */
+    if (!log->asked)
+        log->asked = pod->first_try;
+    if (pod->odd)
+        return;
     const char *slash = strchr(strna(pod->owner), '/');
     _cleanup_free_ char *kind =
         slash ? xstrndup(pod->owner, (size_t)(slash - pod->owner)) : xstrdup("");
@@ -160,9 +165,8 @@ void history_line(struct history_log *log, const struct drain_node *node,
         key_seconds(&w, "answer", pod->answer);
     if (turn >= 0)
         key_seconds(&w, "turn", turn);
-    /* The first that is gone was among the first that were asked. */
-    if (log->started && !log->begun && pod->first_try >= log->started)
-        key_seconds(&w, "begin", pod->first_try - log->started);
+    if (log->started && !log->begun && log->asked >= log->started)
+        key_seconds(&w, "begin", log->asked - log->started);
     log->begun = true;
     jsonw_end(&w);
     str_addc(out, '\n');

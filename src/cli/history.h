@@ -50,6 +50,7 @@ struct history_ready {
 struct history_log {
     const char *drain;                 /* a word that no other drain has */
     int64_t started;                   /* wall clock: of the program; 0: not known */
+    int64_t asked;                     /* wall clock: when the first that is gone was; 0 */
     bool begun;                        /* how long it took to begin was told, or is not to be */
     VEC(struct history_ready) readies; /* pods that have started, in the order of time */
 };
@@ -60,7 +61,7 @@ void history_log_done(struct history_log *log);
 void history_waits(struct history_log *log, const struct drain_node *node,
                    const struct drain_blocker *blocker);
 /* The line of a pod that is gone, with its end; nothing when the time it took is not known: it was
- * not asked to go, or went by itself. */
+ * not asked to go, or went by itself; or says nothing about others (drain_pod.odd). */
 void history_line(struct history_log *log, const struct drain_node *node,
                   const struct drain_pod *pod, int64_t now, struct str *out);
 /* The line of a pod that has started. */

@@ -145,6 +145,9 @@ struct drain_pod {
     struct drain_blocker blocker;      /* when blocked */
     int64_t first_try, accepted, gone; /* wall clock, 0 */
     int64_t answer;                    /* microseconds from asking to that acceptance */
+    /* How long it takes to go says nothing about others of its workload: it had ended when it was
+     * asked. */
+    bool odd;
 };
 
 struct drain_node {

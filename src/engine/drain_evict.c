@@ -51,6 +51,11 @@ static bool take_token(struct drain *d) {
     return false;
 }
 
+static bool has_ended(const struct drain *d, const struct dpod *p) {
+    const struct pod *pod = (const struct pod *)store_get(d->cluster->pods, p->pub.ns, p->pub.name);
+    return pod && pod_finished(pod);
+}
+
 static void send(struct drain *d, struct dpod *p) {
     int64_t grace = p->how == BY_FORCE ? 0 : p->rule.grace >= 0 ? p->rule.grace : d->opts.grace;
     p->action =
@@ -65,6 +70,7 @@ static void send(struct drain *d, struct dpod *p) {
                                        .dry_run = d->opts.dry_run == DRY_RUN_SERVER},
                       p->node, p, NULL);
     p->pub.deleted = p->how != BY_EVICTION;
+    p->pub.odd |= has_ended(d, p);
     p->asked = true;
     p->sent_at = d->now.mono;
     p->pub.blocker.attempts++;

@@ -143,10 +143,11 @@ static void test_line(void **state) {
     assert_int_equal(habits_median(h, "shop/Deployment/web", HABIT_STOP), MSEC(12345));
     habits_free(h);
     /* what says nothing about how long it takes */
-    struct drain_pod others[3] = {pod, pod, pod};
+    struct drain_pod others[4] = {pod, pod, pod, pod};
     others[0].state = DRAIN_POD_LEAVING;
     others[1].accepted = 0;
     others[2].gone = others[2].accepted - 1;
+    others[3].odd = true;
     str_reset(&out);
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         history_line(&log, &node, &others[i], SEC(1), &out);
@@ -250,7 +251,11 @@ static void test_begin(void **state) {
         _cleanup_str_ struct str out = STR_INIT;
         if (cases[i].code != BLOCKER_CODES)
             history_waits(&log, &node, &(struct drain_blocker){.code = cases[i].code});
-        history_line(&log, &node, &pod, SEC(905), &out);
+        struct drain_pod odd = pod, later = pod;
+        odd.odd = true; /* it has no line, but was the first */
+        later.first_try = SEC(904);
+        history_line(&log, &node, &odd, SEC(905), &out);
+        history_line(&log, &node, &later, SEC(905), &out);
         history_line(&log, &node, &pod, SEC(905), &out);
         const char *first = strstr(str_get(&out), "\"begin\":900.000");
         assert_int_equal(first != NULL, cases[i].told);

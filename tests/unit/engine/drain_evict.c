@@ -346,6 +346,16 @@ static void finished_pods_go_without_asking_a_budget_or_a_flag(void **state) {
     assert_wanted(w, "patch nodes w0\nevict default/bare\nevict default/done\n");
 }
 
+static void what_says_nothing_about_how_long_others_take(void **state) {
+    struct drain_world *w = *state;
+    dw_node(w, "w0");
+    dw_pod(w, "done", "w0", "{'status':{'phase':'Succeeded'}}");
+    dw_pod(w, "runs", "w0", "{}");
+    dw_start(w, "w0", NULL);
+    assert_true(dw_pod_view(w, "done")->odd);
+    assert_false(dw_pod_view(w, "runs")->odd);
+}
+
 /* --- rules --- */
 
 static void lower_orders_are_gone_before_higher_ones_begin(void **state) {
@@ -1048,6 +1058,7 @@ int main(void) {
         DRAIN_TEST(grace_is_the_pods_own_or_what_was_asked_for),
         DRAIN_TEST(without_eviction_they_are_deleted_whatever_the_budget_says),
         DRAIN_TEST(finished_pods_go_without_asking_a_budget_or_a_flag),
+        DRAIN_TEST(what_says_nothing_about_how_long_others_take),
         DRAIN_TEST(lower_orders_are_gone_before_higher_ones_begin),
         DRAIN_TEST(a_lower_order_that_fails_holds_the_higher_ones_back),
         DRAIN_TEST(a_rule_can_skip_pods),
