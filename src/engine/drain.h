@@ -146,7 +146,7 @@ struct drain_pod {
     int64_t first_try, accepted, gone; /* wall clock, 0 */
     int64_t answer;                    /* microseconds from asking to that acceptance */
     /* How long it takes to go says nothing about others of its workload: it had ended when it was
-     * asked. */
+     * asked, or was given less time than its own grace period. */
     bool odd;
 };
 

@@ -70,7 +70,7 @@ static void send(struct drain *d, struct dpod *p) {
                                        .dry_run = d->opts.dry_run == DRY_RUN_SERVER},
                       p->node, p, NULL);
     p->pub.deleted = p->how != BY_EVICTION;
-    p->pub.odd |= has_ended(d, p);
+    p->pub.odd |= has_ended(d, p) || (grace >= 0 && grace < p->grace);
     p->asked = true;
     p->sent_at = d->now.mono;
     p->pub.blocker.attempts++;

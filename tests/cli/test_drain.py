@@ -402,6 +402,17 @@ class History(Case):
                 json.loads(cut)
 
 
+    def test_what_says_nothing_about_others(self) -> None:
+        """What has ended already, and what was given less time than it has by itself."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "history"
+            self.add(pod("own", "w1"))
+            self.add(pod("less", "w1", terminationGracePeriodSeconds=2))
+            self.add(pod("ended", "w1", restartPolicy="Never"))
+            self.sim.client.patch("/api/v1/namespaces/default/pods/ended/status", {"status": {"phase": "Succeeded"}})
+            self.assertEqual(self.slipway(f"drain w1 --force --grace-period 1 --history {path}").code, DONE)
+            self.assertEqual([json.loads(line)["pod"] for line in path.read_text().splitlines()], ["own"])
+
     def test_no_regular_file(self) -> None:
         with tempfile.TemporaryDirectory() as directory:
             path = Path(directory) / "fifo"

@@ -354,6 +354,13 @@ static void what_says_nothing_about_how_long_others_take(void **state) {
     dw_start(w, "w0", NULL);
     assert_true(dw_pod_view(w, "done")->odd);
     assert_false(dw_pod_view(w, "runs")->odd);
+    dw_kill(w);
+    dw_pod(w, "own", "w0", "{'spec':{'terminationGracePeriodSeconds':5}}");
+    dw_pod(w, "less", "w0", "{'spec':{'terminationGracePeriodSeconds':6}}");
+    w->opts.grace = 5;
+    dw_start(w, "w0", NULL);
+    assert_false(dw_pod_view(w, "own")->odd);
+    assert_true(dw_pod_view(w, "less")->odd);
 }
 
 /* --- rules --- */
