@@ -11,6 +11,9 @@
  */
 #define ASSUMED_STOP  SEC(10)
 #define ASSUMED_START SEC(10)
+/* A kubelet that kills a pod at the end of its grace period has it gone within so long, mostly less
+ * than two seconds: what took longer than both has waited for something else. */
+#define KILL_TAKES SEC(2)
 
 struct durations;
 

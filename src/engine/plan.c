@@ -257,6 +257,18 @@ static enum comes_back comes_back(const struct planning *g, const struct pod *po
     return pod->meta.deleted ? BACK_NEVER : BACK_AT_ONCE;
 }
 
+/* As a rehearsal has it (sim/fleet/worker.c). */
+static int64_t stop_most(const struct planning *g, const struct pod *pod,
+                         const struct rule_verdict *rule, bool seen) {
+    int64_t grace = rule->grace >= 0          ? rule->grace
+                    : g->in->opts->grace >= 0 ? g->in->opts->grace
+                    : pod->spec               ? pod->spec->grace
+                                              : -1;
+    if (grace < 0 || grace > INT64_MAX / (2 * USEC_PER_SEC))
+        return INT64_MAX;
+    return SEC(grace) + (seen && grace ? KILL_TAKES : 0);
+}
+
 /* A pod that is there. */
 static void add_pod(struct planning *g, unsigned number, const struct pod *pod) {
     struct pnode *n = &g->nodes.p[number];
@@ -285,8 +297,7 @@ static void add_pod(struct planning *g, unsigned number, const struct pod *pod) 
         d.stop = 0; /* only its object is left */
     if (g->in->times)
         d = g->in->times(g->in->times_arg, pod, d);
-    if (rule.grace >= 0 || g->in->opts->grace >= 0)
-        d.stop = MIN_OF(d.stop, SEC(rule.grace >= 0 ? rule.grace : g->in->opts->grace));
+    d.stop = MIN_OF(d.stop, stop_most(g, pod, &rule, d.stop_seen));
     if (rule.force_after >= 0)
         d.stop = MIN_OF(d.stop, rule.force_after);
     g->timed |= rule.deadline > 0;

@@ -394,7 +394,18 @@ class Crowd(Case):
         self.assertIn("Assumed: pods stop as fast as in earlier drains, and start as fast as their siblings did",
                       " ".join(self.slipway(f"plan w1 --history {everything}").out.split()))
         short = self.plan(f"w1 --history {everything} --grace-period 5")
-        self.assertEqual({p["gone"] - p["evicted"] for p in self.pods(short).values() if "gone" in p}, {5})
+        self.assertEqual({p["gone"] - p["evicted"] for p in self.pods(short).values() if "gone" in p}, {7})
+
+    def test_no_longer_than_the_grace_period(self) -> None:
+        """And what it takes to be killed then; a rehearsal agrees."""
+        path = self.history(web=300, worker=300, db=300)
+        took = {name.split("/")[-1]: p["gone"] - p["evicted"]
+                for name, p in self.pods(self.plan(f"w1 --history {path}")).items() if "gone" in p}
+        self.assertEqual(set(took.values()), {32, 62})
+        rehearsed = json.loads(self.slipway(f"rehearse w1 --runs 3 --history {path} -o json").out)
+        for p in rehearsed["nodes"][0]["pods"]:
+            if p["gone"] is not None and p["name"] in took:
+                self.assertAlmostEqual(p["gone"] - p["asked"], took[p["name"]], delta=1.5)
 
     def test_a_history_that_is_none(self) -> None:
         missing = self.dir / "missing"

@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "engine/durations.h"
 #include "engine/podrole.h"
+#include "model/workload.h"
 #include "sim/fleet/original.h"
 #include "sim/fleet/pod_index.h"
 #include "sim/fleet/pod_status.h"
@@ -90,6 +92,16 @@ static int64_t delay(const struct worker *w, const struct pod *pod, const char *
     int64_t wait = machine_delay(w->all->fleet, pod->meta.annotations, node_annotations(w), what,
                                  min, max, word);
     return wait == NEVER ? INT64_MAX : wait;
+}
+
+/* In a copy of a cluster: then it takes as long as it was seen to, also to be killed. */
+static bool was_seen_to_stop(const struct worker *w, const struct pod *pod) {
+    const struct original *original = w->all->fleet->original;
+    _cleanup_str_ struct str name = STR_INIT;
+    if (!original)
+        return false;
+    workload_name(pod, &name);
+    return habits_median(original_habits(original), str_get(&name), HABIT_STOP) >= 0;
 }
 
 static void report(struct worker *w, struct pod_report r) {
@@ -208,6 +220,8 @@ static void look(struct worker *w) {
         int64_t left = pod->meta.deleted - clock->now;
         if (left < 0 || pod->meta.deletion_grace == 0)
             left = 0;
+        if (left && was_seen_to_stop(w, pod))
+            left += KILL_TAKES;
         int64_t wait = pod_finished(pod) || !is(pod->phase, "Running")
                            ? fleet_delay(w->all->fleet, 0, MSEC(100))
                            : delay(w, pod, "stop", MSEC(200), SEC(2), &word);
