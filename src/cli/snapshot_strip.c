@@ -11,44 +11,64 @@
 
 /* --- annotations --- */
 
-/* Those that Kubernetes' controllers, a drain or Slipway act on; what ends in a dot or a slash
- * stands for all that begin so. Not whole domains: kubernetes.io/change-cause has command lines in
- * it, and volume.beta.kubernetes.io/mount-options what mounts are opened with. */
+/* Those that Kubernetes' controllers, a drain or Slipway act on, one by one: in a whole domain
+ * there may be anything. kubernetes.io/change-cause has command lines in it, and
+ * volume.beta.kubernetes.io/mount-options what mounts are opened with. */
 static const char *const kept_keys[] = {
-    "batch.kubernetes.io/",
-    "cluster-autoscaler.kubernetes.io/safe-to-evict",
-    "cluster.x-k8s.io/drain",
-    "controller.kubernetes.io/pod-deletion-cost",
-    "deployment.kubernetes.io/",
+    "batch.kubernetes.io/job-completion-index",
+    "batch.kubernetes.io/job-index-failure-count",
+    "batch.kubernetes.io/job-tracking",
+    "deployment.kubernetes.io/desired-replicas",
+    "deployment.kubernetes.io/max-replicas",
+    "deployment.kubernetes.io/revision",
+    "deployment.kubernetes.io/revision-history",
     "deprecated.daemonset.template.generation",
-    "karpenter.sh/",
-    "kubernetes.io/config.",
-    "pv.kubernetes.io/",
-    "slipway.dev/",
+    "kubernetes.io/config.hash",
+    "kubernetes.io/config.mirror",
+    "kubernetes.io/config.seen",
+    "kubernetes.io/config.source",
+    "pv.kubernetes.io/bind-completed",
+    "pv.kubernetes.io/bound-by-controller",
+    "pv.kubernetes.io/provisioned-by",
+    "slipway.dev/approved",
+    "slipway.dev/cordon",
+    "slipway.dev/scale-down-disabled",
+    "slipway.dev/surge",
     "storageclass.beta.kubernetes.io/is-default-class",
     "storageclass.kubernetes.io/is-default-class",
-    "volume.beta.kubernetes.io/storage-class",
     "volume.beta.kubernetes.io/storage-provisioner",
     "volume.kubernetes.io/selected-node",
     "volume.kubernetes.io/storage-provisioner",
 };
+/* These also in templates: pods and claims that are made in a rehearsal have them, too. */
+static const char *const kept_in_templates[] = {
+    "cluster-autoscaler.kubernetes.io/safe-to-evict", "cluster.x-k8s.io/drain",
+    "controller.kubernetes.io/pod-deletion-cost",     "karpenter.sh/do-not-disrupt",
+    "volume.beta.kubernetes.io/storage-class",
+};
 
-static bool is_kept(const char *key) {
-    for (size_t i = 0; i < ARRAY_LEN(kept_keys); i++) {
-        const char *kept = kept_keys[i];
-        char last = kept[strlen(kept) - 1];
-        if (last == '/' || last == '.' ? str_starts(key, kept) : streq(key, kept))
+static bool is_in(const char *const *list, size_t n, const char *key) {
+    for (size_t i = 0; i < n; i++)
+        if (streq(key, list[i]))
             return true;
-    }
     return false;
+}
+
+static bool is_kept(const char *key, bool template) {
+    return is_in(kept_in_templates, ARRAY_LEN(kept_in_templates), key) ||
+           (!template && is_in(kept_keys, ARRAY_LEN(kept_keys), key));
 }
 
 static void strip_meta(json_t *meta, const struct keep *rules) {
     json_t *map = json_object_get(meta, "annotations"), *v;
+    bool template = rules == keep_template_meta;
     const char *key;
     void *next;
     keep_only(meta, rules);
-    json_object_foreach_safe(map, next, key, v) if (!is_kept(key)) json_object_del(map, key);
+    json_object_foreach_safe(map, next, key, v) {
+        if (!is_kept(key, template))
+            json_object_del(map, key);
+    }
     if (map && !json_object_size(map))
         json_object_del(meta, "annotations");
 }

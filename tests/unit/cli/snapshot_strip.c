@@ -40,7 +40,9 @@
     "\"evil-kubernetes.io/a\":\"S\",\"kubernetes.io.evil.com/a\":\"S\","                           \
     "\"kubernetes.io/change-cause\":\"S\",\"kubernetes.io/description\":\"S\","                    \
     "\"volume.beta.kubernetes.io/mount-options\":\"S\",\"app.k8s.io/a\":\"S\","                    \
-    "\"alpha.kubernetes.io/provided-node-ip\":\"S\","                                              \
+    "\"alpha.kubernetes.io/provided-node-ip\":\"S\",\"deployment.kubernetes.io/foo\":\"S\","       \
+    "\"batch.kubernetes.io/x\":\"S\",\"karpenter.sh/x\":\"S\",\"pv.kubernetes.io/x\":\"S\","       \
+    "\"kubernetes.io/config.x\":\"S\",\"slipway.dev/x\":\"S\","                                    \
     "\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\","                                \
     "\"karpenter.sh/do-not-disrupt\":\"true\",\"slipway.dev/cordon\":\"{}\","                      \
     "\"deprecated.daemonset.template.generation\":\"3\",\"kubernetes.io/config.mirror\":\"m\"}}"
@@ -145,6 +147,18 @@ static void test_attachment(void **state) {
           "\"attacher\":\"d\",\"nodeName\":\"w1\",\"source\":{\"persistentVolumeName\":"
           "\"pv1\"}}}",
           (const char *const[]){"\"name\":\"mine\"", NULL});
+}
+
+/* Of a template only what the pods of a rehearsal need. */
+static void test_template(void **state) {
+    (void)state;
+    clean("{\"kind\":\"Deployment\",\"metadata\":{\"name\":\"n\",\"annotations\":{"
+          "\"deployment.kubernetes.io/revision\":\"3\"}},\"spec\":{\"template\":{\"metadata\":{"
+          "\"annotations\":{\"deployment.kubernetes.io/revision\":\"S\","
+          "\"kubernetes.io/config.mirror\":\"S\",\"slipway.dev/cordon\":\"S\","
+          "\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\"}}}}}",
+          (const char *const[]){"\"deployment.kubernetes.io/revision\":\"3\"",
+                                "safe-to-evict\":\"false\"", NULL});
 }
 
 /* A Deployment finds its ReplicaSet by the template: what was equal stays equal. */
@@ -271,9 +285,10 @@ static void test_definition(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secrets),    cmocka_unit_test(test_attachment),
-        cmocka_unit_test(test_equal),      cmocka_unit_test(test_known),
-        cmocka_unit_test(test_definition), cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_wants),      cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_template),   cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_known),      cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_odd),        cmocka_unit_test(test_wants),
+        cmocka_unit_test(test_unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
