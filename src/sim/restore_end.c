@@ -147,6 +147,45 @@ static void mend_revisions(struct restore *r, struct resource *res) {
     }
 }
 
+/* --- overheads --- */
+
+/* Admission gives pods the overhead of their RuntimeClass, which is not copied: those that are
+ * there show it, and the templates get it for those that come. */
+static void set_overheads(struct restore *r, struct resource *res, const json_t *overheads) {
+    each_record(owner, res) {
+        const json_t *spec =
+            json_object_get(json_object_get(record_spec(owner), "template"), "spec");
+        const char *class = json_str(spec, "runtimeClassName");
+        json_t *overhead = class ? json_object_get(overheads, class) : NULL;
+        if (!overhead || json_object_get(spec, "overhead"))
+            continue;
+        json_t *obj = record_json(owner);
+        json_t *made =
+            json_object_get(json_object_get(json_object_get(obj, "spec"), "template"), "spec");
+        json_object_set_new(made, "overhead", json_deep_copy(overhead));
+        (void)restore_put(r, res, obj, NULL);
+    }
+}
+
+static void mend_overheads(struct restore *r) {
+    struct fleet *f = r->fleet;
+    _cleanup_json_ json_t *overheads = json_object();
+    each_record(record, f->pods) {
+        const struct pod *pod = record_as(pod, record);
+        if (!pod->spec || !list_len(pod->spec->overhead))
+            continue;
+        const json_t *spec = record_spec(record);
+        const char *class = json_str(spec, "runtimeClassName");
+        json_t *overhead = json_object_get(spec, "overhead");
+        if (class && overhead)
+            json_object_set_new(overheads, class, json_deep_copy(overhead));
+    }
+    struct resource *const all[] = {f->deployments, f->replica_sets, f->stateful_sets,
+                                    f->daemon_sets, f->jobs};
+    for (size_t i = 0; i < ARRAY_LEN(all) && json_object_size(overheads); i++)
+        set_overheads(r, all[i], overheads);
+}
+
 /* --- machines --- */
 
 static void mend_machines(struct restore *r) {
@@ -168,6 +207,7 @@ void restore_end(struct restore *r) {
     restore_learn_end(r);
     make_needs(r);
     note_strangers(r);
+    mend_overheads(r);
     mend_revisions(r, r->fleet->daemon_sets);
     mend_revisions(r, r->fleet->stateful_sets);
     mend_machines(r);

@@ -141,6 +141,32 @@ static const char *ready_of(struct copy_site *c, const char *node) {
     return node_condition_find(record_as(node, r)->conditions, "Ready")->c.status;
 }
 
+/* What admission has added to pods that are there, those that replace them have, too. */
+static void test_overhead(void **state) {
+    (void)state;
+    struct copy_site c;
+    copy_begin(&c, SIM_START);
+    put(&c, NODE("w1", "True"));
+    put(&c, "{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"metadata\":{\"name\":\"o\","
+            "\"namespace\":\"shop\",\"uid\":\"u-r\"},\"spec\":{\"replicas\":1,\"selector\":{"
+            "\"matchLabels\":{\"app\":\"a\"}},\"template\":{\"metadata\":{\"labels\":{\"app\":"
+            "\"a\"}},\"spec\":{\"runtimeClassName\":\"kata\",\"containers\":[{\"name\":\"c\","
+            "\"image\":\"i:1\"}]}}}}");
+    put(&c, POD("p", "apps/v1\",\"kind\":\"ReplicaSet", "u-r", "",
+                ",\"nodeName\":\"w1\",\"runtimeClassName\":\"kata\",\"overhead\":{\"cpu\":"
+                "\"250m\"}"));
+    copy_end(&c);
+    sim_ask(&c.to, 200, "DELETE", "/api/v1/namespaces/shop/pods/p", NULL);
+    sim_pass(&c.to, SEC(60));
+    const json_t *list = sim_ask(&c.to, 200, "GET", "/api/v1/namespaces/shop/pods", NULL);
+    const json_t *made = json_array_get(json_object_get(list, "items"), 0);
+    assert_string_not_equal(json_str(json_object_get(made, "metadata"), "name"), "p");
+    const json_t *overhead = json_object_get(json_object_get(made, "spec"), "overhead");
+    assert_non_null(overhead);
+    assert_string_equal(json_str(overhead, "cpu"), "250m");
+    copy_done(&c);
+}
+
 /* Nodes stay as they were; on one that is not ready pods end all the same, on one that is lost not.
  */
 static void test_machines(void **state) {
@@ -183,7 +209,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_needs),     cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_revisions), cmocka_unit_test(test_no_revisions),
-        cmocka_unit_test(test_machines),  cmocka_unit_test(test_forgets),
+        cmocka_unit_test(test_overhead),  cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_forgets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
