@@ -359,7 +359,7 @@ static bool same_node(const struct saved_node *a, const struct plan_node *b) {
 static size_t tell_node(struct changes *c, const struct saved_node *a, const struct plan_node *b,
                         struct str *out) {
     if (!same_node(a, b)) {
-        str_addf(out, "- node %s %s\n", a->name, b ? "is another one" : "is gone");
+        str_addf(out, b ? "~ node %s is another one\n" : "- node %s is gone\n", a->name);
         return 1;
     }
     size_t n = checks_changed(a, b, out);

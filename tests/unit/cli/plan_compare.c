@@ -344,7 +344,7 @@ static void nodes_that_are_gone_or_others(void **state) {
     make(f, "w0", NULL);
     _cleanup_str_ struct str out = STR_INIT;
     assert_int_equal(plan_file_compare(&s.file, &f->plan, f->w.c.budgets, &out), 1);
-    assert_string_equal(str_get(&out), "- node w0 is another one\n");
+    assert_string_equal(str_get(&out), "~ node w0 is another one\n");
     assert_true(plan_file_foreign(&s.file, &f->plan));
     store_remove(f->w.c.nodes, NULL, "w0", NULL);
     make(f, "w0", NULL);
