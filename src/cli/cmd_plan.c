@@ -23,7 +23,9 @@ static int show(struct cli *cli, const struct plan_opts *o, const struct plan_sh
         plan_document(shown, &json);
     if (o->out) {
         _cleanup_err_ struct err err = ERR_INIT;
-        if (file_write(o->out, str_get(&json), json.len, &err))
+        _cleanup_str_ struct str text = STR_INIT;
+        str_addf(&text, "%s\n", str_get(&json));
+        if (file_write(o->out, str_get(&text), text.len, &err))
             return cli_fail(cli, EXIT_FAILED, "--out: %s", err_msg(&err));
     }
     if (output_is_document(&o->output.format))

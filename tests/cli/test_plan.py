@@ -419,6 +419,13 @@ class Undisturbed(Case):
 
     ARGS = ("--scenario", "happy", "--seed", "1")
 
+    def test_the_file_is_the_document(self) -> None:
+        path = self.dir / "plan.json"
+        done = self.slipway(f"plan w1 --out {path} -o json")
+        self.assertEqual(path.read_text()[-2:], "}\n")
+        self.assertEqual(json.loads(path.read_text()), json.loads(done.out))
+        self.assertFalse(done.out.endswith("\n\n"))
+
     def test_nothing_has_changed(self) -> None:
         path = self.dir / "plan.json"
         for parallel in (2, 3, 4):
@@ -889,7 +896,7 @@ class Saved(Case):
                 done = run("apply", str(self.path), *words.split(), KUBECONFIG=str(other.kubeconfig), SUDO_USER="alice")
                 self.assertEqual((done.out, done.code), ("", REFUSED), done)
                 self.assertRegex(done.err, r"(?m)^~ the plan is of another cluster, https://\S+; this is https://\S+$")
-                self.assertIn("- node w1 is another one", done.err)
+                self.assertIn("~ node w1 is another one", done.err)
                 self.assertNotIn("--anyway", done.err)
             self.assertFalse(other.client.get("/api/v1/nodes/w1")["spec"].get("unschedulable", False))
             diff = run("diff", str(self.path), "--detailed-exitcode", KUBECONFIG=str(other.kubeconfig))
