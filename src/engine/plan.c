@@ -184,14 +184,18 @@ static void keep_remade(const struct planning *g, struct ppod *p, const struct r
     p->unmade = kept;
 }
 
-/* Of one that goes: whether it is made again, and as what. */
-static void judge_remake(struct planning *g, struct ppod *p) {
+/* Of one that goes: whether anybody knows what is made in its place. */
+static void judge_maker(struct planning *g, struct ppod *p) {
     const struct cluster *c = g->in->cluster;
     struct maker maker = maker_find(p->pod, c->replica_sets, c->stateful_sets, g->in->jobs);
-    struct remade remade;
     p->doubt = moveout_beyond(p->pod);
     if (!p->doubt && p->back != BACK_NEVER)
         p->doubt = maker_doubt(g->arena, p->pod, &maker);
+}
+
+/* And whether anything is. */
+static void judge_remake(struct planning *g, struct ppod *p) {
+    struct remade remade;
     /* A rule that deletes it in the end does not wait for its second replica. */
     bool second = p->surges && p->delete_at < 0;
     if (!(second ? remake_judge_second : remake_judge)(&g->remake, p->pod, &remade))
@@ -245,6 +249,8 @@ static void judge_pod(struct planning *g, struct ppod *p, const struct rule_verd
         judge_budgets(g, p);
     if (!p->unsure && p->leaves_at < 0 && pod_may_return(pod))
         judge_returning(g, p, node);
+    if (!p->unsure && p->leaves_at < 0)
+        judge_maker(g, p);
 }
 
 static enum comes_back comes_back(const struct planning *g, const struct pod *pod) {

@@ -131,7 +131,7 @@ static void without_a_quota_for_two_it_does_not_go(void **state) {
     rules_are(f, "- {name: r, match: {namespaces: ['*']}, escalate: [{after: 1m, to: delete}]}\n");
     make(f, "w0", NULL);
     assert_true(pod_of(f, "a")->verdict < PLAN_HOMELESS);
-    rules_are(f, "[]\n");
+    rules_are(f, "  []\n");
     add(f, &kind_resource_quota,
         "{'metadata':{'namespace':'default','name':'few'},'spec':{'hard':{'pods':'4'}},"
         "'status':{'used':{'pods':'3'}}}");
