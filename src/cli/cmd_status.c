@@ -308,15 +308,19 @@ static int print_sections(struct status_run *r, const struct status_view *view) 
     struct cli *cli = r->session.cli;
     bool rows = r->n_names || r->opts->details & DETAILS_NODES;
     _cleanup_str_ struct str text = STR_INIT;
-    if (rows)
+    if (rows) {
+        table_fold(r->table);
         table_text(r->table,
-                   &(struct table_view){.no_headers = r->opts->output.no_headers,
-                                        .absolute = r->opts->output.utc,
-                                        .color = cli->out.color,
-                                        .glyphs = cli->out.tty,
-                                        .utf8 = cli->out.utf8,
-                                        .now = view->now},
+                   &(struct table_view){
+                       .columns = cli->out.tty ? MAX_OF(cli->out.columns - STATUS_INDENT, 1) : 0,
+                       .no_headers = r->opts->output.no_headers,
+                       .absolute = r->opts->output.utc,
+                       .color = cli->out.color,
+                       .glyphs = cli->out.tty,
+                       .utf8 = cli->out.utf8,
+                       .now = view->now},
                    &text);
+    }
     status_text(view, rows ? &text : NULL, &cli->out);
     return EXIT_DONE;
 }

@@ -173,21 +173,28 @@ static void show_blockers(const struct status_view *v, const struct survey_sum_b
     term_printf(out, "\n");
 }
 
-/* The rows of a table, two columns in. */
-static void show_table(struct table *t, const struct status_view *v, struct term *out) {
-    _cleanup_str_ struct str text = STR_INIT;
-    table_text(t,
-               &(struct table_view){.absolute = v->utc,
-                                    .color = out->color,
-                                    .glyphs = out->tty,
-                                    .utf8 = out->utf8,
-                                    .now = v->now},
-               &text);
-    for (const char *p = str_get(&text); *p;) {
+/* The rows of a table, a little in. */
+static void show_rows(const struct str *rows, struct term *out) {
+    for (const char *p = str_get(rows); *p;) {
         size_t len = strcspn(p, "\n");
-        term_printf(out, "  %.*s\n", (int)len, p);
+        term_printf(out, "%*s%.*s\n", len ? STATUS_INDENT : 0, "", (int)len, p);
         p += len + (p[len] == '\n');
     }
+}
+
+static void show_table(struct table *t, const struct status_view *v, struct term *out) {
+    _cleanup_str_ struct str text = STR_INIT;
+    table_fold(t);
+    table_text(
+        t,
+        &(struct table_view){.columns = out->tty ? MAX_OF(out->columns - STATUS_INDENT, 1) : 0,
+                             .absolute = v->utc,
+                             .color = out->color,
+                             .glyphs = out->tty,
+                             .utf8 = out->utf8,
+                             .now = v->now},
+        &text);
+    show_rows(&text, out);
 }
 
 static void add_set(struct table *t, const struct survey_names *n, bool all) {
@@ -226,11 +233,7 @@ static void show_nodes(const struct status_view *v, const struct str *rows, stru
                                                   {"MOVE", false},  {"SINCE", false}};
     if (rows) {
         section(out, "Nodes");
-        for (const char *p = str_get(rows); *p;) {
-            size_t len = strcspn(p, "\n");
-            term_printf(out, "  %.*s\n", (int)len, p);
-            p += len + (p[len] == '\n');
-        }
+        show_rows(rows, out);
         return;
     }
     if (!v->sum->n_nodes)

@@ -33,6 +33,8 @@ struct status_view {
     int64_t now;
 };
 
+enum { STATUS_INDENT = 2 }; /* columns that tables stand further in than the text */
+
 /* `table` has a row for each node, or NULL: then those that are not idle are put together. */
 void status_text(const struct status_view *v, const struct str *table, struct term *out);
 /* The headline alone, without a newline. */

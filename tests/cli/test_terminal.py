@@ -132,7 +132,7 @@ class Narrow(unittest.TestCase):
         with Sim("--scenario", "pdb-stuck") as sim:
             for columns in (40, 60):
                 for args in (("why", "w1"), ("doctor",), ("doctor", "--pdbs", "--all"), ("checks",), ("checks", "-o", "wide"), ("status",),
-                             ("status", "--details=health")):
+                             ("status", "--details=health"), ("status", "--details=all")):
                     with self.subTest(args=args, columns=columns):
                         self.narrow(columns, *args, KUBECONFIG=str(sim.kubeconfig))
 
