@@ -139,9 +139,10 @@ def workloads(ns: str) -> list[dict]:
             "conditions": [condition("SuccessCriteriaMet", lastProbeTime=WHEN), condition("Complete", lastProbeTime=WHEN)]}},
         jobs | {"metadata": meta("asleep", ns), "spec": once | {"suspend": True, "managedBy": "example.com/somebody"}},
         jobs | {"metadata": meta("careful", ns), "spec": {
-            **once, "completionMode": "Indexed", "completions": 3, "backoffLimitPerIndex": 2, "podFailurePolicy": {"rules": [
+            **once, "completionMode": "Indexed", "completions": 3, "backoffLimitPerIndex": 2, "maxFailedIndexes": 2, "podFailurePolicy": {"rules": [
                 {"action": "FailIndex", "onExitCodes": {"containerName": "main", "operator": "In", "values": [42, 137]}},
-                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}},
+                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}},
+            "status": {"startTime": WHEN, "failed": 1, "failedIndexes": "1", "ready": 0, "terminating": 0}},
         *(jobs | {"metadata": meta(name, ns), "spec": {**once, "template": {
             **made["template"], "spec": made["template"]["spec"] | {"restartPolicy": "Never"}}}} for name, made in (("full", common), ("pinned", pinned))),
     ]
